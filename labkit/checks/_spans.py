@@ -1,0 +1,41 @@
+"""What several checks ask of a timeline: which spans overlap, and whether anybody wanted what another had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from ..timeline import Belief, Timeline
+
+Span = tuple[float, float]
+
+
+def overlap(one: Iterable[Span], other: Iterable[Span]) -> Span | None:
+    """The first stretch that both cover, if any."""
+    both = [(max(a, c), min(b, d)) for a, b in one for c, d in other if max(a, c) < min(b, d)]
+    return min(both, default=None)
+
+
+def pairs(timeline: Timeline) -> Iterator[tuple[Belief, Belief]]:
+    """Each two beliefs in the same lock."""
+    for key in timeline.keys:
+        yield from combinations(timeline.belief(key), 2)
+
+
+def contended(timeline: Timeline) -> bool:
+    """Did anybody ask for a lock that was, or was believed to be, another acquisition's at that time?"""
+    for op in timeline.ops("acquire"):
+        asked = (op.call, timeline.end if op.ret is None else op.ret)
+        held = [(b.start, b.end) for b in timeline.belief(op.args["key"]) if b.grant != op.seq]
+        held += [(h.start, h.end) for h in timeline.truth(op.args["key"]) if h.grant != op.seq]
+        if any(start <= asked[1] and asked[0] < end for start, end in held):
+            return True
+    return False
+
+
+UNTESTED = "Nobody asked for a lock that another had, so this run does not put the claim to the test."
+
+
+def ms(seconds: float) -> str:
+    """A duration as a person reads it: 640 ms, 26.9 s."""
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -1,0 +1,35 @@
+"""Drop: a request or a reply is lost. For its connection that direction stays silent, as after a cut cable; the client
+sees a time-out, and cannot tell which of the two it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..sim import Fate, Packet, World
+from .when import At, Match
+
+
+@dataclass(frozen=True)
+class DropRequest(At):
+    """Loses the request: it is never executed."""
+
+    def arm(self, world: World) -> None:
+        match = Match(self, "request")
+        world.rule(lambda packet: Fate(lost=True) if match(packet) else None)
+
+
+@dataclass(frozen=True)
+class DropReply(At):
+    """Loses the reply: the command was executed, and nobody knows."""
+
+    def arm(self, world: World) -> None:
+        request, meant = Match(self, "request"), set[tuple[str, int]]()
+
+        def rule(packet: Packet) -> Fate | None:
+            of = (packet.client, packet.nth)
+            if request(packet):
+                meant.add(of)
+            lost = packet.direction == "reply" and of in meant and self.on in (None, packet.name)
+            return Fate(lost=True) if lost else None
+
+        world.rule(rule)

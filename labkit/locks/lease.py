@@ -1,0 +1,86 @@
+"""What a grant is, and the ways in which holding one ends.
+
+A lock with a time to live is a lease: the service takes it back by itself, so holding is only what the client
+believes. A `Lease` says until when the belief is safe, on the holder's own monotonic clock, counted from before the
+request left and less the drift that two clocks may show. Nothing here talks to a server.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Outcome(str, Enum):
+    """How an attempt to use a lease went. UNKNOWN: the reply was lost, so it may have happened; it is never returned,
+    the client's own ConnectionError or TimeoutError stands for it."""
+
+    OK = "ok"
+    EXPIRED = "expired"
+    STOLEN = "stolen"
+    UNKNOWN = "unknown"
+
+
+class NotAcquired(Exception):
+    """The lock could not be had in the time given."""
+
+
+class LeaseLost(Exception):
+    """The lock is not yours any more, and you cannot know since when. `reason`: "expired", nobody holds it now, or
+    "stolen", somebody else does."""
+
+    def __init__(self, reason: str, name: str = "") -> None:
+        whose = {"expired": "ran out and is free now", "stolen": "ran out and somebody else holds it now"}
+        super().__init__(f"The lease on {name!r} {whose.get(reason, reason)}; what it protected may have been touched.")
+        self.reason = reason
+        self.name = name
+
+
+class Misuse(Exception):
+    """A call that can never be right: a lease of another lock, or a key that holds something other than a lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A grant. name: the lock's key.  token: the value that proves ownership, new for each acquisition.
+    fence: a number that grows with each grant, or None.  deadline: a moment of `time.monotonic()`, in seconds."""
+
+    name: str
+    token: str
+    fence: int | None
+    deadline: float
+
+    def remaining(self) -> float:
+        """Seconds until the deadline; 0.0 once it has passed."""
+        return max(0.0, self.deadline - time.monotonic())
+
+
+def drift(ttl: float) -> float:
+    """What two clocks may differ by over `ttl` seconds: one per cent, and 2 ms for the resolution of expiries.
+    Source: the reference implementation of Redlock, redlock-rb."""
+    return 0.01 * ttl + 0.002
+
+
+def check_ttl(ttl: float) -> float:
+    """A TTL in seconds. Raises ValueError for what Redis cannot count: no number, or less than one millisecond."""
+    if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not math.isfinite(ttl) or ttl < 0.001:
+        raise ValueError(f"ttl={ttl!r} is not a time to live: give seconds, at least 0.001 (one millisecond).")
+    return float(ttl)
+
+
+def check_timeout(timeout: float | None) -> float | None:
+    """How long to wait, in seconds: 0 for one try, None for ever. Raises ValueError for anything else."""
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout >= 0:
+        raise ValueError(f"timeout={timeout!r} is not a time to wait: give seconds, 0 for one try, None for ever.")
+    return float(timeout)
+
+
+def check_name(name: str) -> str:
+    """A key. Raises ValueError for what is no text or empty."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"name={name!r} is not a lock's name: give a text that is not empty.")
+    return name

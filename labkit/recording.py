@@ -1,0 +1,182 @@
+"""How calls become events: any lock or store, ours or somebody else's, is watched without a change to its code.
+
+`observe(thing)` replaces, on that one object, the methods whose names it knows by ones that write `invoke` before and
+`ok`, `fail` or `unknown` after. A connection error or a time-out is *unknown*: the request may have been executed.
+Calls that the object makes to itself are part of the outer one. The recorder knows neither clocks nor clients: it asks
+the scene it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Protocol
+
+LOCK_CALLS = {"acquire": "acquire", "try_acquire": "acquire", "extend": "extend", "reacquire": "extend"}
+LOCK_CALLS["release"] = "release"
+STORE_CALLS = {"read": "read", "write": "write"}
+INDEFINITE = ("ConnectionError", "TimeoutError", "OSError")  # names of classes: redis-py's and the built-in ones
+
+
+class Scene(Protocol):
+    """What a recorder asks of the world, or of a live run."""
+
+    def emit(self, node: str, kind: str, name: str, data: dict[str, Any], cause: int | None = None) -> int: ...
+
+    def lane(self) -> str:
+        """The name of the calling client or thread."""
+        ...
+
+    def enter(self, op: int | None) -> int | None:
+        """Notes that the calling thread is now inside operation `op`; returns the one it was in."""
+        ...
+
+    def sent_at(self) -> float:
+        """When the calling thread last sent a command, in seconds of the run."""
+        ...
+
+    def moment(self, monotonic: float) -> float:
+        """The calling client's monotonic clock, translated to seconds of the run."""
+        ...
+
+
+class Recorder:
+    """Watches the objects of one run."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self._grants: dict[str, int] = {}  # lane -> its latest grant
+
+    def latest(self, lane: str) -> int | None:
+        """The operation that gave this lane its latest grant."""
+        return self._grants.get(lane)
+
+    def lock(self, lock: Any, key: str | None = None, ttl: float | None = None) -> Any:
+        """Watches a lock. `key`: the name under which it is judged (default: `lock.name`); `ttl` in seconds: what a
+        grant without a lease is worth (default: `lock.ttl`; None: for ever)."""
+        if ttl is None:  # ours, redis-py's, python-redis-lock's name for it
+            ttl = next((t for t in (getattr(lock, name, None) for name in ("ttl", "timeout", "_expire")) if t), None)
+        watched = _Lock(self, str(key or lock.name), ttl)
+        for method, call in LOCK_CALLS.items():
+            if callable(getattr(lock, method, None)):
+                _replace(lock, method, watched.around(call, getattr(lock, method)))
+        return lock
+
+    def store(self, store: Any, name: str | None = None) -> Any:
+        """Watches a store: its `read()` and `write(value)`."""
+        for method, call in STORE_CALLS.items():
+            if callable(getattr(store, method, None)):
+                _replace(store, method, self._around_store(call, getattr(store, method), str(name or store.name)))
+        return store
+
+    def _around_store(self, call: str, method: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def data(args: tuple[Any, ...]) -> dict[str, Any]:
+            grant = self._grants.get(self.scene.lane())
+            return {"resource": name, "grant": grant} | ({"value": plain(args[0])} if args else {})
+
+        def ended(result: Any, _: int) -> tuple[str, dict[str, Any]]:
+            return ("fail", {"reason": "refused"}) if result is False else ("ok", {"value": plain(result)})
+
+        return self.around(call, method, data, ended)
+
+    def around(
+        self,
+        call: str,
+        method: Callable[..., Any],
+        data: Callable[[tuple[Any, ...]], dict[str, Any]],
+        ended: Callable[[Any, int], tuple[str, dict[str, Any]]],
+    ) -> Callable[..., Any]:
+        """`method`, with its call and its end written down."""
+        scene = self.scene
+
+        @wraps(method)
+        def watched(*args: Any, **kwargs: Any) -> Any:
+            outer = scene.enter(None)
+            if outer is not None:  # a call that the object makes to itself
+                scene.enter(outer)
+                return method(*args, **kwargs)
+            lane = scene.lane()
+            seq = scene.emit(lane, "invoke", call, data(args))
+            scene.enter(seq)
+            try:
+                result = method(*args, **kwargs)
+            except Exception as error:
+                scene.enter(None)
+                kind = "unknown" if _indefinite(error) else "fail"
+                lost = kind == "fail" and call in ("extend", "release")
+                scene.emit(lane, kind, call, {"reason": sentence(error)} | ({"lost": True} if lost else {}), seq)
+                raise
+            scene.enter(None)
+            kind, outcome = ended(result, seq)
+            scene.emit(lane, kind, call, outcome, seq)
+            return result
+
+        return watched
+
+
+class _Lock:
+    """What the recorder remembers of one lock object: which lease belongs to which grant."""
+
+    def __init__(self, recorder: Recorder, key: str, ttl: float | None) -> None:
+        self.recorder, self.key, self.ttl = recorder, key, ttl
+        self._leases: list[tuple[Any, int]] = []
+        self._latest: dict[str, int] = {}  # lane -> the grant it got last from this object
+
+    def around(self, call: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def data(args: tuple[Any, ...]) -> dict[str, Any]:
+            about = {"key": self.key, "ttl": self.ttl}
+            return about if call == "acquire" else about | {"grant": self._grant_of(args)}
+
+        def ended(result: Any, seq: int) -> tuple[str, dict[str, Any]]:
+            if call == "release":
+                return "ok", {}
+            if not result:
+                return "fail", {"reason": "busy" if call == "acquire" else "refused"}
+            return "ok", self._granted(result, self._learn(call, result, seq))
+
+        return self.recorder.around(call, method, data, ended)
+
+    def _grant_of(self, args: tuple[Any, ...]) -> int | None:
+        lane = self.recorder.scene.lane()
+        for lease, grant in reversed(self._leases) if args else ():
+            if lease is args[0]:
+                return grant
+        return self._latest[lane] if lane in self._latest else max([*self._latest.values()], default=None)
+
+    def _learn(self, call: str, result: Any, seq: int) -> int:
+        lane = self.recorder.scene.lane()
+        if call == "acquire":
+            self._latest[lane] = self.recorder._grants[lane] = seq
+        grant = seq if call == "acquire" else self._latest.get(lane, seq)
+        same = [g for lease, g in self._leases if getattr(lease, "token", None) == getattr(result, "token", self)]
+        grant = grant if call == "acquire" or not same else same[-1]
+        if hasattr(result, "deadline"):
+            self._leases.append((result, grant))
+        return grant
+
+    def _granted(self, result: Any, grant: int) -> dict[str, Any]:
+        scene = self.recorder.scene
+        if hasattr(result, "deadline"):
+            deadline = scene.moment(result.deadline)
+            return {"token": str(result.token), "deadline": round(deadline, 6), "fence": result.fence, "grant": grant}
+        return {"grant": grant} | ({"deadline": round(scene.sent_at() + self.ttl, 6)} if self.ttl else {})
+
+
+def _replace(thing: Any, name: str, method: Callable[..., Any]) -> None:
+    object.__setattr__(thing, name, method)  # also on a frozen dataclass
+
+
+def _indefinite(error: BaseException) -> bool:
+    return any(cls.__name__ in INDEFINITE for cls in type(error).__mro__)
+
+
+def sentence(error: BaseException) -> str:
+    """An exception as `LeaseLost: the lock …`, on one line."""
+    return f"{type(error).__name__}: {error}".replace("\n", " ").rstrip(": ")
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

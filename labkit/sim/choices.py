@@ -1,0 +1,53 @@
+"""The one oracle: every choice that a run could make differently is asked here.
+
+A choice has a kind ("latency", "tie"), a node, and a number: its place among the choices of that kind at that node.
+Alternative 0 is always the default. What was taken off the default is the *tape*, `latency.A.3=2,tie.redis.7=1`;
+played back it gives the same run, and removing one entry leaves the others where they were.
+
+    seed 0, no tape    every choice takes its default: the plain schedule
+    seed n, no tape    choices wander, drawn from the seed
+    a tape             choices follow the tape, the default elsewhere ("." is the empty tape)
+"""
+
+from __future__ import annotations
+
+import random
+
+PLAIN = "."
+
+
+class Choices:
+    """Answers `pick`. Raises ValueError, naming the entry, for a tape that cannot be read."""
+
+    def __init__(self, seed: int = 0, tape: str = "") -> None:
+        self._given = _read(tape)
+        self._draw = random.Random(f"choices/{seed}") if seed and not tape else None
+        self._nth: dict[tuple[str, str], int] = {}
+        self.taken: dict[str, int] = {}
+        self.free = bool(self._given or self._draw)
+
+    def pick(self, kind: str, node: str, alternatives: int) -> int:
+        """One of 0 … alternatives - 1; 0 unless the tape or the seed says otherwise."""
+        if not self.free:
+            return 0
+        nth = self._nth[kind, node] = self._nth.get((kind, node), 0) + 1
+        place = f"{kind}.{node}.{nth}"
+        choice = self._draw.randrange(alternatives) if self._draw else self._given.get(place, 0)
+        if choice:
+            self.taken[place] = choice = min(choice, alternatives - 1)
+        return choice
+
+    @property
+    def tape(self) -> str:
+        """The choices of this run that were not the default."""
+        return ",".join(f"{place}={choice}" for place, choice in self.taken.items()) or PLAIN
+
+
+def _read(tape: str) -> dict[str, int]:
+    entries: dict[str, int] = {}
+    for entry in filter(None, tape.split(",")) if tape != PLAIN else ():
+        place, _, choice = entry.partition("=")
+        if place.count(".") < 2 or not choice.isdigit():
+            raise ValueError(f"The tape entry {entry!r} does not read kind.node.nth=choice, for example latency.A.3=2.")
+        entries[place] = int(choice)
+    return entries

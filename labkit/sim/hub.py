@@ -1,0 +1,314 @@
+"""The scheduler: ordinary blocking code in virtual time.
+
+Each client, thread and server session is a `Task`, a greenlet that runs until it waits. When all wait, the clock jumps
+to the next entry of the heap. Time is counted in whole microseconds, so that equal means equal. Ties go first in first
+out, unless the oracle says otherwise. Nothing here knows of Redis, locks or faults; a paused node's tasks are held
+back, a crashed node's are never resumed (and so never unwind).
+"""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import heapq
+import random
+import sys
+from collections import deque
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Protocol
+
+import greenlet
+
+from .choices import Choices
+from .errors import Interrupted, RanAway, WorldClosed
+
+getcurrent = greenlet.getcurrent
+MICRO = 1_000_000
+MAX_EVENTS = 200_000
+MAX_AT_ONE_TIME = 20_000
+
+
+class Owner(Protocol):
+    """What the hub must know of the node that a task belongs to."""
+
+    name: str
+    paused: bool
+    crashed: bool
+    held_back: deque[Task]
+    random: random.Random
+    ours: bool  # its code is the world's own: an exception in it is a bug of the world
+
+    def wall(self) -> float: ...
+
+    def thread_died(self, thread: str, error: Exception) -> None: ...
+
+
+class Task(greenlet.greenlet):
+    """One flow of control of a node. `lane` is the name under which its events are recorded."""
+
+    def __init__(self, hub: Hub, node: Owner, lane: str, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        super().__init__(self._main, hub.greenlet)
+        self.gr_context = contextvars.copy_context()
+        self.hub, self.node, self.lane = hub, node, lane
+        self.fn: Callable[..., Any] | None = fn
+        self.args = args
+        self.ident = hub.next_ident()
+        self.parked = False
+        self.woken = False
+        self.timer: list[Any] | None = None
+        self.ended = False
+        self.failure: BaseException | None = None
+        self.joiners: list[Task] = []
+        self.thread: Any = None
+        self.op: int | None = None
+        self.sent_at = 0.0
+        self.refused = 0
+
+    def _main(self) -> None:
+        try:
+            assert self.fn is not None
+            self.fn(*self.args)
+        except greenlet.GreenletExit:
+            pass
+        except BaseException as error:
+            self.failure = error
+        self.fn, self.args = None, ()
+        self.ended = True
+        for task in self.joiners:
+            self.hub.wake(task)
+        self.hub.on_end(self)
+
+    def __hash__(self) -> int:
+        return self.ident
+
+
+def current() -> Task:
+    """The calling task. Raises RuntimeError where the caller is none."""
+    task = getcurrent()
+    if not isinstance(task, Task):
+        raise RuntimeError("This belongs to a world: use it in the code that a client runs.")
+    return task
+
+
+class Hub:
+    """Runs tasks. `on_end(task)` is called when one has ended; set `done` to stop the loop."""
+
+    def __init__(self, choices: Choices) -> None:
+        self.greenlet = getcurrent()
+        self.choices = choices
+        self.now = 0
+        self.count = 0
+        self.done = False
+        self.closed = False
+        self.patience = 1.0
+        self.current: Task | None = None
+        self.tasks: list[Task] = []
+        self.on_end: Callable[[Task], None] = lambda task: None
+        self._heap: list[list[Any]] = []
+        self._serial = 0
+        self._idents = 0
+        self._same = 0
+
+    def next_ident(self) -> int:
+        self._idents += 1
+        return self._idents
+
+    # -- called by anyone --------------------------------------------------------------------------------------
+
+    def at(self, when: int, fn: Callable[[Any], Any], arg: Any, node: str = "") -> list[Any]:
+        """Calls `fn(arg)` at virtual microsecond `when`; the entry can be given to `cancel`."""
+        tie = self.choices.pick("tie", node, 3) if self.choices.free and node else 0
+        self._serial += 1
+        entry = [when, tie, self._serial, fn, arg]
+        heapq.heappush(self._heap, entry)
+        return entry
+
+    @staticmethod
+    def cancel(entry: list[Any]) -> None:
+        entry[3] = entry[4] = None
+
+    def spawn(self, node: Owner, lane: str, fn: Callable[..., Any], *args: Any) -> Task:
+        """A new task of `node`, ready at the present moment."""
+        task = Task(self, node, lane, fn, args)
+        self.tasks.append(task)
+        self.at(self.now, self.resume, task, node.name)
+        return task
+
+    def wake(self, task: Task) -> None:
+        """Makes a parked task ready; does nothing to one that is not parked."""
+        if task.parked:
+            task.parked = False
+            task.woken = True
+            if task.timer is not None:
+                self.cancel(task.timer)
+                task.timer = None
+            self.at(self.now, self.resume, task, task.node.name)
+
+    def kill(self, task: Task) -> None:
+        """Ends a task wherever it waits, from the hub's own stack."""
+        self.at(self.now, lambda t: None if t.ended else t.throw(), task)
+
+    # -- called by tasks ---------------------------------------------------------------------------------------
+
+    def sleep(self, micros: int) -> None:
+        """Suspends the calling task for `micros` of virtual time."""
+        task = self._task()
+        self.at(self.now + micros, self.resume, task, task.node.name)
+        self.greenlet.switch()
+        self._refuse()
+
+    def park(self, micros: int | None = None) -> bool:
+        """Suspends the calling task until `wake` (True) or for at most `micros` (then False)."""
+        task = self._task()
+        task.parked, task.woken = True, False
+        if micros is not None:
+            task.timer = self.at(self.now + max(micros, 0), self._time_out, task, task.node.name)
+        self.greenlet.switch()
+        self._refuse()
+        return task.woken
+
+    def outside(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Calls `fn` on the hub's own stack, where every name has its ordinary meaning and no virtual time passes."""
+        fine, result = self.greenlet.switch(fn, args, kwargs)
+        if not fine:
+            raise result
+        return result
+
+    def _task(self) -> Task:
+        self._refuse()
+        return current()
+
+    def _refuse(self) -> None:
+        if self.closed:
+            task = getcurrent()
+            if isinstance(task, Task):
+                task.refused += 1
+                while task.refused > 3:  # it swallows every refusal: leave it where it is
+                    self.greenlet.switch()
+            raise WorldClosed("This world is closed.")
+
+    # -- the loop ----------------------------------------------------------------------------------------------
+
+    def run(self, until: int) -> None:
+        """Runs what is due up to virtual microsecond `until`, or until `done`, or until nothing is left to do."""
+        collecting = gc.isenabled()
+        gc.disable()  # a __del__ at a moment of the collector's choosing would be an event of its own
+        self.greenlet = getcurrent()
+        try:
+            self._loop(until)
+        finally:
+            self.current = None
+            if collecting:
+                gc.enable()
+
+    def _loop(self, until: int) -> None:
+        heap, pop = self._heap, heapq.heappop
+        while heap and not self.done:
+            entry = pop(heap)
+            if entry[3] is None:
+                continue
+            if entry[0] > until:
+                heapq.heappush(heap, entry)
+                self.now = until
+                return
+            if entry[0] > self.now:
+                self.now, self._same = entry[0], self.count
+            self.count += 1
+            if self.count > MAX_EVENTS or self.count - self._same > MAX_AT_ONE_TIME:
+                self._run_away()
+            entry[3](entry[4])
+
+    def idle(self) -> bool:
+        """True if nothing will ever happen any more."""
+        return not any(entry[3] is not None for entry in self._heap)
+
+    def resume(self, task: Task) -> None:
+        node = task.node
+        if task.ended or node.crashed:
+            return
+        if node.paused:
+            node.held_back.append(task)
+            return
+        self.current = task
+        request = task.switch()
+        while request:  # a task asks for a call on this stack
+            request = task.switch(self._call(*request))
+        self.current = None
+        if task.failure is not None and (node.ours or not isinstance(task.failure, Exception)):
+            error, task.failure = task.failure, None
+            if not isinstance(error, WorldClosed):
+                raise error
+
+    @staticmethod
+    def _call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
+        try:
+            return True, fn(*args, **kwargs)
+        except BaseException as error:
+            return False, error
+
+    def _time_out(self, task: Task) -> None:
+        if task.parked:
+            task.parked, task.timer = False, None
+            self.resume(task)
+
+    def _run_away(self) -> None:
+        busy = [t for t in self.tasks if not t.ended and hasattr(t.node, "redis") and t.gr_frame is not None]
+        where = "; ".join(f"{t.lane} at {line_of(t.gr_frame)}" for t in busy[:4]) or "no client is alive"
+        if self.count > MAX_EVENTS:
+            raise RanAway(f"Stopped after {MAX_EVENTS:,} events, at t = {self.now / MICRO:.3f} s: {where}. {ENDLESS}")
+        raise RanAway(f"Time stands still at t = {self.now / MICRO:.3f} s while work goes on: {where}. {ENDLESS}")
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Ends all tasks. Their clean-up code meets a world that refuses everything; a task that swallows that three
+        times is left parked for good."""
+        self.closed = True
+        self.greenlet = getcurrent()
+        self.on_end = lambda task: None
+        for task in self.tasks:
+            task.parent = self.greenlet
+            if task:  # started and not dead: one that never started has nothing to unwind
+                _throw(task)
+            if task:
+                PARKED_FOR_GOOD.append(task)
+            task.fn, task.args, task.joiners = None, (), []
+        self.tasks.clear()
+        self._heap.clear()
+
+
+PARKED_FOR_GOOD: list[Task] = []
+ENDLESS = "A loop without a wait, or a wait of no time, does this."
+
+
+def _throw(task: Task) -> None:
+    try:
+        request = task.throw(greenlet.GreenletExit)
+        while request:
+            request = task.switch((False, WorldClosed("This world is closed.")))
+    except (WorldClosed, Interrupted, Exception):
+        pass
+
+
+def line_of(frame: FrameType | None) -> str:
+    """`file:line (function)` of the innermost frame that is neither ours, redis-py's nor the standard library's."""
+    first = frame
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not any(part in path for part in _INFRASTRUCTURE):
+            break
+        frame = frame.f_back
+    frame = frame or first
+    if frame is None:
+        return "its first line"
+    name = frame.f_code.co_filename.replace("\\", "/")
+    short = name if name.startswith("<") else "/".join(name.split("/")[-2:])
+    return f"{short}:{frame.f_lineno} ({frame.f_code.co_name})"
+
+
+_LIB = sys.modules["threading"].__file__ or ""
+_INFRASTRUCTURE = (
+    *("/labkit/sim/", "\\labkit\\sim\\", "/labkit/recording.py", "/redis/", "/fakeredis/", "/greenlet/"),
+    _LIB.replace("threading.py", ""),
+)

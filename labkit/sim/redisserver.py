@@ -1,0 +1,120 @@
+"""A Redis server of the world: fakeredis behind a byte stream. The only file that imports fakeredis.
+
+Commands come in as RESP bytes and are executed at one virtual instant; replies go out as RESP2. The truth is read from
+the database after each command, never guessed from its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import fakeredis
+from redis.exceptions import RedisError
+
+
+class Outbox:
+    """Stands where fakeredis keeps its queue of replies; a plain list is all that one task at a time needs."""
+
+    __slots__ = ("replies",)
+
+    def __init__(self) -> None:
+        self.replies: list[Any] = []
+
+    def put(self, reply: Any) -> None:
+        self.replies.append(reply)
+
+    def set(self) -> None:
+        """In place of the event that tells fakeredis' own client of a reply."""
+
+
+class Database:
+    """The data of one server. Build it inside a task of that server, so that its locks wait in virtual time."""
+
+    def __init__(self, version: tuple[int, ...] = (7, 0)) -> None:
+        self._server = fakeredis.FakeServer(version=version)
+        self.version = version
+
+    def session(self) -> Session:
+        return Session(self._server)
+
+    def keys(self) -> Iterator[tuple[str, str, float | None]]:
+        """Each key with its value as text and its expiry by this server's wall clock (None: never)."""
+        for key, item in self._server.dbs[0]._dict.items():
+            value = item.value
+            text = value.decode("utf-8", "backslashreplace") if type(value) is bytes else _text(value)
+            yield key.decode("utf-8", "backslashreplace"), text, item.expireat
+
+    def restarted(self, keep_data: bool) -> Database:
+        """A server that has come back: with its data or empty, in both cases without its cached scripts."""
+        fresh = Database(self.version)
+        if keep_data:
+            for number, db in self._server.dbs.items():
+                for key, item in db._dict.items():
+                    fresh._server.dbs[number][key] = item
+        return fresh
+
+    def delete(self, key: str) -> None:
+        self._server.dbs[0]._dict.pop(key.encode(), None)
+
+
+class Session:
+    """One connection as the server sees it."""
+
+    def __init__(self, server: fakeredis.FakeServer) -> None:
+        connection = fakeredis.FakeRedisConnection(server=server, protocol=2, driver_info=None)
+        self._socket = cast(Any, connection.get_socket())
+        self._connection = connection  # it closes the socket when it is let go
+        self._outbox = self._socket.responses = self._socket.response_ready = Outbox()
+
+    def execute(self, data: bytes) -> None:
+        """Runs one command; a blocking one waits here, in virtual time."""
+        try:
+            self._socket.sendall(data)
+        except RedisError as error:
+            self._outbox.put(error)
+
+    def replies(self) -> list[bytes]:
+        """What is to be sent to the client: replies, and messages of channels it listens to."""
+        if not self._outbox.replies:
+            return []
+        waiting, self._outbox.replies = self._outbox.replies, []
+        return [encode(reply) for reply in waiting]
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def encode(reply: Any) -> bytes:
+    """A reply in RESP2."""
+    if reply is None:
+        return b"$-1\r\n"
+    if isinstance(reply, bytes):
+        return b"+OK\r\n" if reply == b"OK" else b"$%d\r\n%b\r\n" % (len(reply), reply)
+    if isinstance(reply, (bool, int)):
+        return b":%d\r\n" % reply
+    if isinstance(reply, (list, tuple)):
+        return b"*%d\r\n%b" % (len(reply), b"".join(map(encode, reply)))
+    if isinstance(reply, Exception):
+        return _error(reply)
+    return encode(str(reply).encode())
+
+
+def _error(error: Exception) -> bytes:
+    """redis-py's parser has taken the code off the text: put it back, so that the client's parser finds it."""
+    text = str(error).replace("\r", " ").replace("\n", " ")
+    code = getattr(error, "status_code", None)
+    return f"-{code} {text}\r\n".encode() if code else f"-{text}\r\n".encode()
+
+
+def _text(value: Any) -> str:
+    """A hash, list or set as text that depends on its content alone."""
+    if hasattr(value, "items"):
+        return str({_plain(k): _plain(v) for k, v in sorted(value.items())})
+    if isinstance(value, (set, frozenset)):
+        return str(sorted(map(_plain, value)))
+    return str([_plain(v) for v in value]) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value

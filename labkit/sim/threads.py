@@ -1,0 +1,155 @@
+"""What `threading` is made of, for tasks: locks that wait in virtual time, thread-locals that are task-locals.
+
+Event, Condition, Semaphore, Timer, Queue and ThreadPoolExecutor are plain Python on top of these and follow free.
+Used outside a task, once a world is over, a lock of it still works as a plain lock that nobody else holds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from typing import Any
+
+from .hub import MICRO, Task, getcurrent
+
+real_local = threading.local
+real_get_ident = threading.get_ident
+
+
+def ident() -> int:
+    """The task's number inside a world, the thread's elsewhere."""
+    task = getcurrent()
+    return task.ident if isinstance(task, Task) else real_get_ident()
+
+
+class Lock:
+    """`threading.Lock` in virtual time: waiters are served in the order of their coming."""
+
+    __slots__ = ("_locked", "_waiters")
+
+    def __init__(self) -> None:
+        self._locked = False
+        self._waiters: deque[Task] | None = None
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        if not self._locked:
+            self._locked = True
+            return True
+        task = getcurrent()
+        if not blocking or task.__class__ is not Task:
+            return False
+        return self._wait(task, timeout)
+
+    def _wait(self, task: Task, timeout: float) -> bool:
+        if self._waiters is None:
+            self._waiters = deque()
+        self._waiters.append(task)
+        if task.hub.park(None if timeout < 0 else int(timeout * MICRO)):
+            return True  # handed over by release()
+        self._waiters.remove(task)
+        return False
+
+    def release(self) -> None:
+        if not self._locked:
+            raise RuntimeError("release unlocked lock")
+        while self._waiters:
+            task = self._waiters.popleft()
+            if not task.ended and not task.node.crashed:
+                task.hub.wake(task)
+                return
+        self._locked = False
+
+    def locked(self) -> bool:
+        return self._locked
+
+    def _at_fork_reinit(self) -> None:
+        self._locked, self._waiters = False, None
+
+    __enter__ = acquire
+
+    def __exit__(self, *exc: object) -> None:
+        self.release()
+
+
+class RLock:
+    """`threading.RLock` in virtual time."""
+
+    __slots__ = ("_count", "_lock", "_owner")
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._owner: int | None = None
+        self._count = 0
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        me = ident()
+        if self._owner != me:
+            if not self._lock.acquire(blocking, timeout):
+                return False
+            self._owner = me
+        self._count += 1
+        return True
+
+    def release(self) -> None:
+        if self._owner != ident():
+            raise RuntimeError("cannot release un-acquired lock")
+        self._count -= 1
+        if not self._count:
+            self._owner = None
+            self._lock.release()
+
+    def _is_owned(self) -> bool:  # this and the next two are what threading.Condition asks of its lock
+        return self._owner == ident()
+
+    def _release_save(self) -> tuple[int, int | None]:
+        state, self._count, self._owner = (self._count, self._owner), 0, None
+        self._lock.release()
+        return state
+
+    def _acquire_restore(self, state: tuple[int, int | None]) -> None:
+        self._lock.acquire()
+        self._count, self._owner = state
+
+    def _at_fork_reinit(self) -> None:
+        self._lock._at_fork_reinit()
+        self._owner, self._count = None, 0
+
+    __enter__ = acquire
+
+    def __exit__(self, *exc: object) -> None:
+        self.release()
+
+
+class _TaskLocal:
+    """A namespace for each task."""
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "_spaces", {})
+
+    def _space(self) -> dict[str, Any]:
+        spaces: dict[int, dict[str, Any]] = object.__getattribute__(self, "_spaces")
+        return spaces.setdefault(ident(), {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__dict__":
+            return self._space()
+        try:
+            return self._space()[name]
+        except KeyError:
+            raise AttributeError(f"'_thread._local' object has no attribute {name!r}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._space()[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        try:
+            del self._space()[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class local(real_local):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is local and getcurrent().__class__ is Task:
+            return _TaskLocal()
+        return super().__new__(cls, *args, **kwargs)

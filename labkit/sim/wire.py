@@ -1,0 +1,235 @@
+"""The network between a genuine redis-py client and a simulated server: byte streams in virtual time.
+
+A connection is first in, first out in each direction, as TCP is. So a delay holds back all that comes behind it; a drop
+silences its direction until the connection is closed; a duplicate is the same request arriving again on another
+connection. A packet is one command or one reply. What becomes of it is up to rules: functions of the packet, asked in
+the order of their coming; the first opinion wins.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from redis.connection import AbstractConnection
+
+from .hub import Task, current
+from .substitute import micros
+
+if TYPE_CHECKING:
+    from .nodes import Client, Server
+
+LATENCIES = (500, 200, 1_000, 2_000, 5_000, 20_000)  # microseconds one way; the first is the default
+RESP = b"\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """A command on its way to a server, or a reply on its way back.
+
+    name: the command's first word in capitals.  text: the command, shortened.  nth: its number among the client's
+    requests of this name to this server, from 1.  op: the operation that it belongs to.  seq: its `send` event.
+    """
+
+    direction: Literal["request", "reply"]
+    client: str
+    server: str
+    name: str
+    text: str
+    nth: int
+    op: int | None
+    seq: int
+    data: bytes
+    lane: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What becomes of a packet: lost, or delivered `after` more seconds than usual, and perhaps `again` seconds after
+    that on another connection."""
+
+    lost: bool = False
+    after: float = 0.0
+    again: float | None = None
+
+
+Rule = Callable[[Packet], Fate | None]
+
+
+class Connection:
+    """One connection, both ends of the stream. The client's end looks like a socket to redis-py."""
+
+    def __init__(self, client: Client, server: Server) -> None:
+        self.client, self.server = client, server
+        self.world = client.world
+        self.hub = client.world.hub
+        self.open = True
+        self._timeout: float | None = None
+        self._partial = b""  # bytes of a command that is not complete yet
+        self._received = b""
+        self.ended = False  # the server has closed its end
+        self._reader: Task | None = None
+        self._silent = {"request": False, "reply": False}
+        self._latest = {"request": 0, "reply": 0}
+
+    # -- the client's end: what redis-py asks of a socket ------------------------------------------------------
+
+    def settimeout(self, timeout: float | None) -> None:
+        self._timeout = timeout
+
+    def sendall(self, data: bytes) -> None:
+        self.hub._refuse()
+        if not self.open or self.ended:
+            raise BrokenPipeError(32, "Broken pipe")
+        commands, self._partial = split(self._partial + data)
+        for words, raw in commands:
+            self.world.send(self, words, raw)
+
+    def deliver(self, packet: Packet) -> None:
+        """A request has reached the server."""
+        self.server.arrive(self, packet)
+
+    def recv(self, size: int) -> bytes:
+        if not self._received and not self.ended:
+            self._wait()
+        data, self._received = self._received[:size], self._received[size:]
+        return data
+
+    def _wait(self) -> None:
+        """Until bytes are here. A sleeper that was paused over its own deadline looks once more before giving up."""
+        self._reader = current()
+        try:
+            limit = None if self._timeout is None else micros(self._timeout)
+            if limit == 0 or not (self.hub.park(limit) or self._received or self.ended):
+                raise TimeoutError("timed out")
+        finally:
+            self._reader = None
+
+    def shutdown(self, how: int) -> None:
+        pass
+
+    def close(self) -> None:
+        if self.open:
+            self.open = False
+            self.client.connections.remove(self)
+            self.hub.at(self._due("request", 0), self.server.hang_up, self)
+
+    # -- both directions ---------------------------------------------------------------------------------------
+
+    def carry(self, packet: Packet, deliver: Callable[[Packet], None]) -> None:
+        """Puts a packet on the wire and lets the rules decide."""
+        way = packet.direction
+        fate = self.world.fate(packet)
+        if fate.lost or self._silent[way]:
+            self._silent[way] = True
+            self.world.lost(packet)
+            return
+        due = self._due(way, micros(fate.after))
+        self.hub.at(due, deliver, packet)
+        if fate.again is not None and way == "request":
+            self.hub.at(due + micros(fate.again), self.server.again, packet)
+
+    def _due(self, way: str, extra: int) -> int:
+        """When what is sent now will arrive: after its latency, and not before what was sent earlier."""
+        latency = LATENCIES[self.hub.choices.pick("latency", self.client.name, len(LATENCIES))]
+        self._latest[way] = max(self.hub.now + latency + extra, self._latest[way])
+        return self._latest[way]
+
+    def arrive(self, packet: Packet) -> None:
+        """A reply has reached the client."""
+        if not self.open or self.client.crashed:
+            return
+        self.world.delivered(packet)
+        self._received += packet.data
+        self._wake_reader()
+
+    def end(self) -> None:
+        """The server's end is gone: the client reads what it has, then an end of file."""
+        self.ended = True
+        self._wake_reader()
+
+    def _wake_reader(self) -> None:
+        if self._reader is not None:
+            self.hub.wake(self._reader)
+
+
+def split(data: bytes) -> tuple[list[tuple[list[bytes], bytes]], bytes]:
+    """The complete RESP commands in `data`, each as words and as bytes, and what is left over."""
+    commands = []
+    start = 0
+    while start < len(data):
+        words, end = _command(data, start)
+        if words is None:
+            break
+        commands.append((words, data[start:end]))
+        start = end
+    return commands, data[start:]
+
+
+def _command(data: bytes, at: int) -> tuple[list[bytes] | None, int]:
+    line = data.find(RESP, at)
+    if line < 0:
+        return None, at
+    words = []
+    count, at = int(data[at + 1 : line]), line + 2
+    for _ in range(count):
+        line = data.find(RESP, at)
+        if line < 0:
+            return None, at
+        first = line + 2
+        last = first + int(data[at + 1 : line])
+        if len(data) < last + 2:
+            return None, at
+        words.append(data[first:last])
+        at = last + 2
+    return words, at
+
+
+class WorldConnection(AbstractConnection):
+    """redis-py's own connection, over a simulated stream. Parser, time-outs, retries, pipelines stay redis-py's."""
+
+    def __init__(self, *, client: Client, server: Server, **kwargs: Any) -> None:
+        self.host, self.port = server.name, 6379
+        self._ends = (client, server)
+        super().__init__(**kwargs)
+
+    def _connect(self) -> Any:
+        client, server = self._ends
+        return client.world.connect(client, server, self._socket_connect_timeout)
+
+    def _host_error(self) -> str:
+        return self.host
+
+    def repr_pieces(self) -> list[tuple[str, Any]]:
+        return [("server", self.host), ("db", self.db)]
+
+
+class Scripts:
+    """How commands read in a timeline: a script goes by its name, not by its hash or its source. The name is the first
+    word of its first comment, `-- release: …`."""
+
+    def __init__(self) -> None:
+        self._names: dict[bytes, bytes] = {}
+
+    def text(self, name: str, words: list[bytes]) -> str:
+        if name == "EVALSHA":
+            return shorten([words[0], self._names.get(words[1], words[1][:8]), *words[3:]])
+        if name == "EVAL":
+            return shorten([words[0], self._learn(words[1]), *words[3:]])
+        if name == "SCRIPT" and len(words) > 2:
+            return shorten([*words[:2], self._learn(words[2])])
+        return shorten(words)
+
+    def _learn(self, source: bytes) -> bytes:
+        sha = hashlib.sha1(source).hexdigest().encode()
+        first = source.lstrip().split(b"\n", 1)[0]
+        word = first[2:].split(b":")[0].split() if first.startswith(b"--") else []
+        return self._names.setdefault(sha, word[0] if word else sha[:8])
+
+
+def shorten(words: list[bytes], limit: int = 64) -> str:
+    """A command as a person would write it."""
+    text = " ".join([word.decode("utf-8", "backslashreplace") for word in words])
+    return text if len(text) <= limit else text[: limit - 1] + "…"

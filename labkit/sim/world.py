@@ -1,0 +1,348 @@
+"""The world: clients, servers and a network in virtual time, from which comes one value, the timeline.
+
+    with World(seed=0) as world:
+        world.server("redis")
+        world.client("A").start(work)       # work(me): ordinary blocking code
+        timeline = world.run(until=60)
+
+Same seed and tape, same timeline. A run ends when the code of all clients has ended, when nothing can happen any more
+(a deadlock, which is noted), or at `until`. A world can be run once; leaving the `with` closes it.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures.thread
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ..recording import Recorder, sentence
+from ..timeline import KINDS, Event, Timeline
+from .choices import Choices
+from .errors import ClientDied, WorldError
+from .hub import MICRO, Hub, Task, current, getcurrent, line_of
+from .monitor import watched
+from .nodes import Client, Node, Server
+from .substitute import MONOTONIC, micros, substituted
+from .wire import Connection, Fate, Packet, Rule, Scripts
+
+DELIVER = Fate()
+
+
+class World:
+    """Raises ValueError for a tape that cannot be read. `patience`: real seconds that a client's code may run without
+    waiting before it is stopped (None: for ever, for use with a debugger)."""
+
+    def __init__(self, seed: int = 0, tape: str = "", story: str = "", patience: float | None = 1.0) -> None:
+        self.seed, self.tape, self.story, self.patience = seed, tape, story, patience
+        self.choices = Choices(seed, tape)
+        self.hub = Hub(self.choices)
+        self.hub.on_end = self._ended
+        self.clients: dict[str, Client] = {}
+        self.servers: dict[str, Server] = {}
+        self.rules: list[Rule] = []
+        self.triggers: list[Callable[[Packet], None]] = []
+        self.recorder = Recorder(self)
+        self._log: list[tuple[Any, ...]] = []
+        self._mains: list[Task] = []
+        self._waiting_mains = 0
+        self._cut: set[frozenset[str]] = set()
+        self._scripts = Scripts()
+        self._numbers = 0
+        self._death: tuple[str, Exception] | None = None
+        self._sealed: Timeline | None = None
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # -- setting the stage -------------------------------------------------------------------------------------
+
+    def client(self, name: str) -> Client:
+        """The client of this name, made at its first mention. Raises ValueError for a name that is no word."""
+        if name not in self.clients:
+            self.clients[name] = Client(self, self._fresh(name))
+        return self.clients[name]
+
+    def server(self, name: str = "redis", version: tuple[int, ...] = (7, 0)) -> Server:
+        """The server of this name, made at its first mention, with the commands of Redis `version`."""
+        if name not in self.servers:
+            self.servers[name] = Server(self, self._fresh(name), version)
+        return self.servers[name]
+
+    def _fresh(self, name: str) -> str:
+        if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum():
+            raise ValueError(f"A node's name is one word of letters, digits, - and _, not {name!r}.")
+        if name in self.clients or name in self.servers:
+            raise ValueError(f"This world already has a node called {name!r}.")
+        return name
+
+    def node(self, name: str) -> Node:
+        """The client or server of this name. Raises ValueError, naming those that exist."""
+        node = self.clients.get(name) or self.servers.get(name)
+        if node is None:
+            raise ValueError(f"No node is called {name!r}; this world has {', '.join([*self.clients, *self.servers])}.")
+        return node
+
+    def rule(self, rule: Rule) -> Rule:
+        """Adds a rule: packet -> Fate, or None for no opinion. The first opinion wins."""
+        self.rules.append(rule)
+        return rule
+
+    def at(self, t: float, fn: Callable[[], None]) -> None:
+        """Calls `fn()` at second `t` of the run. Raises ValueError for a time that is no number, or is past."""
+        if not math.isfinite(t) or micros(t) < self.hub.now or t < 0:
+            raise ValueError(f"t={t!r} is not a time from {self.now} s on.")
+        self.hub.at(micros(t), lambda _: fn(), None)
+
+    def arm(self, fault: Any) -> None:
+        """Lets a fault of `labkit.faults` strike in this run."""
+        fault.arm(self)
+
+    @property
+    def now(self) -> float:
+        """Seconds since the start of the run."""
+        return self.hub.now / MICRO
+
+    # -- running -----------------------------------------------------------------------------------------------
+
+    def run(self, until: float = 3600.0) -> Timeline:
+        """Plays to the end and returns what happened. Raises RanAway, Stuck, or ClientDied (the first exception that a
+        client's code did not handle), each with the timeline so far; KeyboardInterrupt closes the world first."""
+        if self._sealed is not None:
+            raise RuntimeError("This world has been run already; a timeline comes from a world of its own.")
+        try:
+            with substituted(), watched(self.hub, self.patience):
+                self.hub.run(micros(until))
+            self._note_unfinished(until)
+        except WorldError as error:
+            error.timeline = self._seal()
+            raise
+        finally:
+            timeline = self._seal()
+            if self.hub.done is False:
+                self.hub.done = True
+        if self._death is not None:
+            who, cause = self._death
+            died = ClientDied(f"{who} ended with an exception that its code does not handle: {sentence(cause)}")
+            died.timeline = timeline
+            raise died from cause
+        return timeline
+
+    def _seal(self) -> Timeline:
+        if self._sealed is None:
+            events = tuple(Event(n, at / MICRO, *rest) for n, (at, *rest) in enumerate(self._log))
+            self._sealed = Timeline(events, self.seed, self.tape, self.story)
+        return self._sealed
+
+    def close(self) -> None:
+        """Ends what is left of the clients; nothing that they do in their clean-up code counts any more."""
+        self._seal()
+        if not self.hub.closed:
+            with substituted():
+                self.hub.close()
+            queues: Any = concurrent.futures.thread._threads_queues
+            for thread in [t for t in queues if "_labkit_task" in t.__dict__]:
+                del queues[thread]
+            self.rules.clear()
+            self.triggers.clear()
+            self._mains.clear()
+            self.clients.clear()
+            self.servers.clear()
+
+    def start(self, client: Client, lane: str, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        """Starts a main task of a client; the run lasts until all of them have ended."""
+        task = self.hub.spawn(client, lane, fn, *args)
+        self._mains.append(task)
+        self._waiting_mains += 1
+
+    def inside(self, node: Node, fn: Callable[..., Any], *args: Any) -> Any:
+        """Calls `fn` as a task of `node` would, so that the locks it makes wait in virtual time."""
+        if isinstance(getcurrent(), Task):
+            return fn(*args)
+        result: list[Any] = []
+        task = Task(self.hub, node, node.name, lambda: result.append(fn(*args)), ())
+        with substituted():
+            task.parent = getcurrent()
+            task.switch()
+        if task.failure is not None:
+            raise task.failure
+        return result[0]
+
+    def _ended(self, task: Task) -> None:
+        if task in self._mains:
+            if isinstance(task.failure, Exception):
+                self.died(task.lane, "", task.failure)
+            self._main_gone()
+
+    def _main_gone(self) -> None:
+        self._waiting_mains -= 1
+        self.hub.done = self._waiting_mains == 0
+
+    def died(self, lane: str, thread: str, error: Exception) -> None:
+        """A client's code ended with an exception. In its main task that ends the whole run's success."""
+        who = f"{lane}, thread {thread}," if thread else lane
+        self.emit(lane, "note", f"{who} died: {sentence(error)}", {"died": True})
+        if not thread and self._death is None:
+            self._death = (lane, error)
+
+    def _note_unfinished(self, until: float) -> None:
+        """A client that can never go on is a deadlock; one that was cut off is said to be so."""
+        left = [task for task in self._mains if not task.ended and not task.node.crashed]
+        for task in left:
+            stuck = task.parked and task.timer is None and not task.node.paused and self.hub.idle()
+            text = "waits for ever" if stuck else f"is still at work when the run ends at {until:g} s"
+            where = line_of(task.gr_frame)
+            self.emit(task.lane, "note", f"{task.lane} {text}, at {where}", {"deadlock": stuck, "unfinished": True})
+
+    # -- what the recorder asks --------------------------------------------------------------------------------
+
+    def emit(self, node: str, kind: str, name: str, data: dict[str, Any], cause: int | None = None) -> int:
+        """Writes an event and returns its number."""
+        assert kind in KINDS, kind
+        self._log.append((self.hub.now, node, kind, name, data, cause))
+        return len(self._log) - 1
+
+    def lane(self) -> str:
+        task = getcurrent()
+        return task.lane if isinstance(task, Task) else ""
+
+    def enter(self, op: int | None) -> int | None:
+        task = current()
+        before, task.op = task.op, op
+        return before
+
+    def sent_at(self) -> float:
+        return current().sent_at
+
+    def moment(self, monotonic: float) -> float:
+        return monotonic - MONOTONIC
+
+    def next_number(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+    # -- what the wire asks ------------------------------------------------------------------------------------
+
+    def connect(self, client: Client, server: Server, timeout: float | None) -> Connection:
+        """A new connection. It costs no time of its own, unless the link is cut: then it waits for the time-out."""
+        if self.is_cut(client.name, server.name):
+            self.hub.park(None if timeout is None else micros(timeout))
+            raise TimeoutError("timed out")
+        if not server.up:
+            self.hub.sleep(1)
+            raise ConnectionRefusedError(111, "Connection refused")
+        connection = Connection(client, server)
+        client.connections.append(connection)
+        return connection
+
+    def send(self, connection: Connection, words: list[bytes], raw: bytes) -> None:
+        """A task of a client sends one command: triggers first (they may pause or crash it), then the wire."""
+        task, client, server = current(), connection.client, connection.server
+        name = words[0].decode("ascii", "replace").upper()
+        text, nth = self._scripts.text(name, words), client.count(server.name, name)
+        packet = Packet("request", client.name, server.name, name, text, nth, task.op, -1, raw, task.lane)
+        for trigger in self.triggers:
+            trigger(packet)
+        while client.paused or client.crashed:
+            client.held_back.append(task)
+            self.hub.greenlet.switch()
+            self.hub._refuse()
+        task.sent_at = self.now
+        seq = self.emit(task.lane, "send", text, {"to": server.name}, task.op)
+        connection.carry(replace(packet, seq=seq), connection.deliver)
+
+    def fate(self, packet: Packet) -> Fate:
+        if self._cut and self.is_cut(packet.client, packet.server):
+            return Fate(lost=True)
+        for rule in self.rules:
+            fate = rule(packet)
+            if fate is not None:
+                return fate
+        return DELIVER
+
+    def lost(self, packet: Packet) -> None:
+        sender, receiver = packet.lane, packet.server
+        if packet.direction == "reply":
+            sender, receiver = receiver, sender
+        data = {"direction": packet.direction, "to": receiver}
+        self.emit(sender, "drop", packet.text, data, packet.seq)
+
+    def delivered(self, packet: Packet) -> None:
+        self.emit(packet.lane, "deliver", packet.text, {"from": packet.server}, packet.seq)
+
+    def is_cut(self, one: str, other: str) -> bool:
+        return frozenset((one, other)) in self._cut
+
+    # -- what faults do ----------------------------------------------------------------------------------------
+
+    def pause(self, name: str, lasting: float) -> None:
+        """Stops a node's processor for `lasting` seconds: a garbage collection, a swapped-out process."""
+        node = self.node(name)
+        if node.paused or node.crashed:
+            return
+        node.paused = True
+        cause = self.emit(name, "pause", name, {"until": round(self.now + lasting, 6)})
+        self.hub.at(self.hub.now + micros(lasting), self._wake, (node, cause))
+
+    def _wake(self, of: tuple[Node, int]) -> None:
+        node, cause = of
+        if node.paused and not node.crashed:
+            node.paused = False
+            self.emit(node.name, "wake", node.name, {}, cause)
+            while node.held_back:
+                task = node.held_back.popleft()
+                self.hub.at(self.hub.now, self.hub.resume, task, node.name)
+
+    def crash(self, name: str) -> None:
+        """Kills a client at once: no clean-up code of its runs, its connections break."""
+        client = self.node(name)
+        if not isinstance(client, Client):
+            raise ValueError(f"{name} is a server: let it restart instead of crash.")
+        if client.crashed:
+            return
+        client.crashed = True
+        self.emit(name, "crash", name, {})
+        for connection in list(client.connections):
+            self.hub.at(self.hub.now + 1, lambda c: c.close(), connection)
+        for task in self._mains:
+            if task.node is client and not task.ended:
+                self._main_gone()
+
+    def cut(self, one: str, other: str) -> None:
+        """Cuts the link between two nodes: packets are lost, connections over it stay silent."""
+        if not self.is_cut(one, other):
+            self._cut.add(frozenset((self.node(one).name, self.node(other).name)))
+            self.emit(one, "cut", other, {"peer": other})
+
+    def heal(self, one: str, other: str) -> None:
+        """Mends the link; connections that lost something over it stay silent."""
+        if self.is_cut(one, other):
+            self._cut.discard(frozenset((one, other)))
+            self.emit(one, "heal", other, {"peer": other})
+
+    def set_clock(self, name: str, step: float = 0.0, rate: float | None = None) -> None:
+        """Steps a node's wall clock by `step` seconds and, if given, lets it go `rate` times as fast from now on."""
+        node = self.node(name)
+        node.clock.set(self.hub.now, step, rate)
+        data: dict[str, Any] = ({"step": step} if step else {}) | ({"rate": rate} if rate is not None else {})
+        if isinstance(node, Server):
+            data["keys"] = node.clock_changed()
+        self.emit(name, "clock", name, data)
+
+    def restart(self, name: str, keep_data: bool, down: float = 0.0) -> None:
+        """Stops a server and starts it again `down` seconds later, with its data or empty."""
+        server = self.node(name)
+        if not isinstance(server, Server):
+            raise ValueError(f"{name} is a client: let it crash instead of restart.")
+        cause = self.emit(name, "crash", name, {})
+        server.stop()
+        self.hub.at(self.hub.now + micros(down), self._come_back, (server, keep_data, cause))
+
+    def _come_back(self, of: tuple[Server, bool, int]) -> None:
+        server, keep_data, cause = of
+        keys = server.come_back(keep_data)
+        self.emit(server.name, "restart", server.name, {"kept": keep_data, "keys": keys}, cause)

@@ -1,0 +1,18 @@
+"""What the actors of several stories do."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from ..locks import LOCKS
+from ..story import Param
+
+LOCK = Param("safe", choices=tuple(LOCKS), unit="", label="lock")
+TTL = Param(10.0, 1.0, 60.0, 1.0, label="TTL")
+
+
+def lock_of(me: Any, p: SimpleNamespace, key: str = "stock", **redis: Any) -> Any:
+    """A watched lock of the kind that the story is played with: a name of the list, or any class like them."""
+    kind = LOCKS[p.lock] if isinstance(p.lock, str) else p.lock
+    return me.lock(kind(me.redis(**redis), key, p.ttl))
