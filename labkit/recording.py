@@ -119,7 +119,7 @@ class _Lock:
 
     def __init__(self, recorder: Recorder, key: str, ttl: float | None) -> None:
         self.recorder, self.key, self.ttl = recorder, key, ttl
-        self._leases: list[tuple[Any, int]] = []
+        self._leases: list[tuple[object, int]] = []
         self._latest: dict[str, int] = {}  # lane -> the grant it got last from this object
 
     def around(self, call: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -137,11 +137,12 @@ class _Lock:
         return self.recorder.around(call, method, data, ended)
 
     def _grant_of(self, args: tuple[Any, ...]) -> int | None:
+        """The grant that a call is about: by the very lease it is given, else this lane's latest, else anybody's."""
         lane = self.recorder.scene.lane()
         for lease, grant in reversed(self._leases) if args else ():
             if lease is args[0]:
                 return grant
-        return self._latest[lane] if lane in self._latest else max([*self._latest.values()], default=None)
+        return self._latest.get(lane, max(self._latest.values(), default=None))
 
     def _learn(self, call: str, result: Any, seq: int) -> int:
         lane = self.recorder.scene.lane()

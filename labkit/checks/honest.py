@@ -34,5 +34,5 @@ def _contradicts(timeline: Timeline, op: Op) -> Hold | None:
 
 def _why(op: Op, hold: Hold) -> str:
     if op.name == "acquire":
-        return f"{op.node} was told that {hold.key} is taken, and it is: by {op.node}'s own request of t = {op.call:.3f} s."
+        return f"{op.node} was told that {hold.key} is taken. It is: by {op.node}'s own request of t = {op.call:.3f} s."
     return f"{op.node}'s release deleted its own lock at t = {hold.end:.3f} s, and reports that the lock was lost."

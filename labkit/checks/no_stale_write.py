@@ -24,7 +24,7 @@ def check(timeline: Timeline) -> Verdict:
                 why += f"t = {first:.3f} s; {node} had been granted the lock at t = {moment:.3f} s."
                 return Verdict(CLAIM, False, why, (write.seq, seq, *seen))
             if moment <= last:
-                why = f"{write.node}'s write and {node}'s grant overlap, and the recording does not show which came first."
+                why = f"{write.node}'s write and {node}'s grant overlap; the recording does not show which came first."
                 doubt = Verdict(CLAIM, None, why, (write.seq, seq))
     if doubt or not writes or not contended(timeline):
         return doubt or Verdict(CLAIM, None, "No holder wrote anything." if not writes else UNTESTED)

@@ -1,4 +1,4 @@
-"""Crash: a client's process is gone at once. No `finally` and no `atexit` of it runs; what it had sent is on its way."""
+"""Crash: a client's process is gone at once. No `finally` and no `atexit` of it runs; what it had sent goes its way."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ class Crash:
             if match(packet):
                 world.crash(self.node)
 
-        world.triggers.append(strike)
+        world.trigger(strike)

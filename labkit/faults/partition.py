@@ -17,6 +17,6 @@ class Partition:
     lasting: float | None = None
 
     def arm(self, world: World) -> None:
-        world.at(self.at, lambda: world.cut(self.one, self.other))
+        world.at(self.at, lambda: world.network.cut(self.one, self.other))
         if self.lasting is not None:
-            world.at(self.at + self.lasting, lambda: world.heal(self.one, self.other))
+            world.at(self.at + self.lasting, lambda: world.network.heal(self.one, self.other))

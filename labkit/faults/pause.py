@@ -29,4 +29,4 @@ class Pause:
             if match(packet):
                 world.pause(self.node, self.lasting)
 
-        world.triggers.append(strike)
+        world.trigger(strike)

@@ -8,87 +8,18 @@ back, a crashed node's are never resumed (and so never unwind).
 
 from __future__ import annotations
 
-import contextvars
 import gc
 import heapq
-import random
-import sys
-from collections import deque
 from collections.abc import Callable
-from types import FrameType
-from typing import Any, Protocol
-
-import greenlet
+from typing import Any
 
 from .choices import Choices
 from .errors import Interrupted, RanAway, WorldClosed
+from .task import Kill, Owner, Task, current, getcurrent, line_of
 
-getcurrent = greenlet.getcurrent
 MICRO = 1_000_000
 MAX_EVENTS = 200_000
 MAX_AT_ONE_TIME = 20_000
-
-
-class Owner(Protocol):
-    """What the hub must know of the node that a task belongs to."""
-
-    name: str
-    paused: bool
-    crashed: bool
-    held_back: deque[Task]
-    random: random.Random
-    ours: bool  # its code is the world's own: an exception in it is a bug of the world
-
-    def wall(self) -> float: ...
-
-    def thread_died(self, thread: str, error: Exception) -> None: ...
-
-
-class Task(greenlet.greenlet):
-    """One flow of control of a node. `lane` is the name under which its events are recorded."""
-
-    def __init__(self, hub: Hub, node: Owner, lane: str, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        super().__init__(self._main, hub.greenlet)
-        self.gr_context = contextvars.copy_context()
-        self.hub, self.node, self.lane = hub, node, lane
-        self.fn: Callable[..., Any] | None = fn
-        self.args = args
-        self.ident = hub.next_ident()
-        self.parked = False
-        self.woken = False
-        self.timer: list[Any] | None = None
-        self.ended = False
-        self.failure: BaseException | None = None
-        self.joiners: list[Task] = []
-        self.thread: Any = None
-        self.op: int | None = None
-        self.sent_at = 0.0
-        self.refused = 0
-
-    def _main(self) -> None:
-        try:
-            assert self.fn is not None
-            self.fn(*self.args)
-        except greenlet.GreenletExit:
-            pass
-        except BaseException as error:
-            self.failure = error
-        self.fn, self.args = None, ()
-        self.ended = True
-        for task in self.joiners:
-            self.hub.wake(task)
-        self.hub.on_end(self)
-
-    def __hash__(self) -> int:
-        return self.ident
-
-
-def current() -> Task:
-    """The calling task. Raises RuntimeError where the caller is none."""
-    task = getcurrent()
-    if not isinstance(task, Task):
-        raise RuntimeError("This belongs to a world: use it in the code that a client runs.")
-    return task
 
 
 class Hub:
@@ -145,6 +76,15 @@ class Hub:
                 task.timer = None
             self.at(self.now, self.resume, task, task.node.name)
 
+    def wake_now(self, task: Task) -> None:
+        """As `wake`, but runs the task at once; only for the hub's own stack."""
+        if task.parked:
+            task.parked, task.woken = False, True
+            if task.timer is not None:
+                self.cancel(task.timer)
+                task.timer = None
+            self.resume(task)
+
     def kill(self, task: Task) -> None:
         """Ends a task wherever it waits, from the hub's own stack."""
         self.at(self.now, lambda t: None if t.ended else t.throw(), task)
@@ -156,7 +96,7 @@ class Hub:
         task = self._task()
         self.at(self.now + micros, self.resume, task, task.node.name)
         self.greenlet.switch()
-        self._refuse()
+        self.refuse()
 
     def park(self, micros: int | None = None) -> bool:
         """Suspends the calling task until `wake` (True) or for at most `micros` (then False)."""
@@ -165,7 +105,7 @@ class Hub:
         if micros is not None:
             task.timer = self.at(self.now + max(micros, 0), self._time_out, task, task.node.name)
         self.greenlet.switch()
-        self._refuse()
+        self.refuse()
         return task.woken
 
     def outside(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -176,10 +116,10 @@ class Hub:
         return result
 
     def _task(self) -> Task:
-        self._refuse()
+        self.refuse()
         return current()
 
-    def _refuse(self) -> None:
+    def refuse(self) -> None:
         if self.closed:
             task = getcurrent()
             if isinstance(task, Task):
@@ -284,31 +224,8 @@ ENDLESS = "A loop without a wait, or a wait of no time, does this."
 
 def _throw(task: Task) -> None:
     try:
-        request = task.throw(greenlet.GreenletExit)
+        request = task.throw(Kill)
         while request:
             request = task.switch((False, WorldClosed("This world is closed.")))
     except (WorldClosed, Interrupted, Exception):
         pass
-
-
-def line_of(frame: FrameType | None) -> str:
-    """`file:line (function)` of the innermost frame that is neither ours, redis-py's nor the standard library's."""
-    first = frame
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if not any(part in path for part in _INFRASTRUCTURE):
-            break
-        frame = frame.f_back
-    frame = frame or first
-    if frame is None:
-        return "its first line"
-    name = frame.f_code.co_filename.replace("\\", "/")
-    short = name if name.startswith("<") else "/".join(name.split("/")[-2:])
-    return f"{short}:{frame.f_lineno} ({frame.f_code.co_name})"
-
-
-_LIB = sys.modules["threading"].__file__ or ""
-_INFRASTRUCTURE = (
-    *("/labkit/sim/", "\\labkit\\sim\\", "/labkit/recording.py", "/redis/", "/fakeredis/", "/greenlet/"),
-    _LIB.replace("threading.py", ""),
-)

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .errors import Interrupted, Stuck
-from .hub import Hub, line_of
+from .hub import Hub
+from .task import line_of
 
 TICK = 0.25
 _sleep, _monotonic = time.sleep, time.monotonic  # the real ones

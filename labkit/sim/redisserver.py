@@ -38,7 +38,7 @@ class Database:
     def session(self) -> Session:
         return Session(self._server)
 
-    def keys(self) -> Iterator[tuple[str, str, float | None]]:
+    def items(self) -> Iterator[tuple[str, str, float | None]]:
         """Each key with its value as text and its expiry by this server's wall clock (None: never)."""
         for key, item in self._server.dbs[0]._dict.items():
             value = item.value

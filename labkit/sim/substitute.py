@@ -20,7 +20,8 @@ from types import ModuleType
 from typing import Any
 
 from . import threads
-from .hub import MICRO, Task, getcurrent
+from .hub import MICRO
+from .task import Task, getcurrent
 
 EPOCH = 1_700_000_000.0  # the wall clock of every node at the start of a world, if nobody set it otherwise
 MONOTONIC = 1000.0  # and its monotonic clock: not 0, which some libraries take for «not set»

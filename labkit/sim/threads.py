@@ -10,7 +10,8 @@ import threading
 from collections import deque
 from typing import Any
 
-from .hub import MICRO, Task, getcurrent
+from .hub import MICRO
+from .task import Task, getcurrent
 
 real_local = threading.local
 real_get_ident = threading.get_ident
@@ -72,18 +73,18 @@ class Lock:
 
 
 class RLock:
-    """`threading.RLock` in virtual time."""
+    """`threading.RLock` in virtual time. Its owner is a greenlet: a task, or whatever a real thread runs on."""
 
     __slots__ = ("_count", "_lock", "_owner")
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._owner: int | None = None
+        self._owner: object = None
         self._count = 0
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        me = ident()
-        if self._owner != me:
+        me = getcurrent()
+        if self._owner is not me:
             if not self._lock.acquire(blocking, timeout):
                 return False
             self._owner = me
@@ -91,7 +92,7 @@ class RLock:
         return True
 
     def release(self) -> None:
-        if self._owner != ident():
+        if self._owner is not getcurrent():
             raise RuntimeError("cannot release un-acquired lock")
         self._count -= 1
         if not self._count:
@@ -99,14 +100,14 @@ class RLock:
             self._lock.release()
 
     def _is_owned(self) -> bool:  # this and the next two are what threading.Condition asks of its lock
-        return self._owner == ident()
+        return self._owner is getcurrent()
 
-    def _release_save(self) -> tuple[int, int | None]:
+    def _release_save(self) -> tuple[int, object]:
         state, self._count, self._owner = (self._count, self._owner), 0, None
         self._lock.release()
         return state
 
-    def _acquire_restore(self, state: tuple[int, int | None]) -> None:
+    def _acquire_restore(self, state: tuple[int, object]) -> None:
         self._lock.acquire()
         self._count, self._owner = state
 

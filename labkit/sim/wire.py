@@ -15,19 +15,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from redis.connection import AbstractConnection
 
-from .hub import Task, current
 from .substitute import micros
+from .task import Task, current
 
 if TYPE_CHECKING:
-    from .nodes import Client, Server
+    from .nodes import Client
+    from .server import Server
 
 LATENCIES = (500, 200, 1_000, 2_000, 5_000, 20_000)  # microseconds one way; the first is the default
 RESP = b"\r\n"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Packet:
-    """A command on its way to a server, or a reply on its way back.
+    """A command on its way to a server, or a reply on its way back. Rules read it and leave it as it is.
 
     name: the command's first word in capitals.  text: the command, shortened.  nth: its number among the client's
     requests of this name to this server, from 1.  op: the operation that it belongs to.  seq: its `send` event.
@@ -63,7 +64,7 @@ class Connection:
 
     def __init__(self, client: Client, server: Server) -> None:
         self.client, self.server = client, server
-        self.world = client.world
+        self.network = client.world.network
         self.hub = client.world.hub
         self.open = True
         self._timeout: float | None = None
@@ -80,32 +81,33 @@ class Connection:
         self._timeout = timeout
 
     def sendall(self, data: bytes) -> None:
-        self.hub._refuse()
+        if self.hub.closed:
+            self.hub.refuse()
         if not self.open or self.ended:
             raise BrokenPipeError(32, "Broken pipe")
         commands, self._partial = split(self._partial + data)
         for words, raw in commands:
-            self.world.send(self, words, raw)
+            self.network.send(self, words, raw)
 
     def deliver(self, packet: Packet) -> None:
         """A request has reached the server."""
         self.server.arrive(self, packet)
 
     def recv(self, size: int) -> bytes:
+        """What has arrived; b"" once the server has closed its end. Waits no longer than the time-out; one that was
+        paused over its own deadline looks once more before it gives up."""
         if not self._received and not self.ended:
-            self._wait()
+            if self._timeout == 0:
+                raise TimeoutError("timed out")
+            self._reader = current()
+            try:
+                self.hub.park(None if self._timeout is None else micros(self._timeout))
+            finally:
+                self._reader = None
+            if not self._received and not self.ended:
+                raise TimeoutError("timed out")
         data, self._received = self._received[:size], self._received[size:]
         return data
-
-    def _wait(self) -> None:
-        """Until bytes are here. A sleeper that was paused over its own deadline looks once more before giving up."""
-        self._reader = current()
-        try:
-            limit = None if self._timeout is None else micros(self._timeout)
-            if limit == 0 or not (self.hub.park(limit) or self._received or self.ended):
-                raise TimeoutError("timed out")
-        finally:
-            self._reader = None
 
     def shutdown(self, how: int) -> None:
         pass
@@ -121,12 +123,12 @@ class Connection:
     def carry(self, packet: Packet, deliver: Callable[[Packet], None]) -> None:
         """Puts a packet on the wire and lets the rules decide."""
         way = packet.direction
-        fate = self.world.fate(packet)
+        fate = self.network.fate(packet)
         if fate.lost or self._silent[way]:
             self._silent[way] = True
-            self.world.lost(packet)
+            self.network.lost(packet)
             return
-        due = self._due(way, micros(fate.after))
+        due = self._due(way, micros(fate.after) if fate.after else 0)
         self.hub.at(due, deliver, packet)
         if fate.again is not None and way == "request":
             self.hub.at(due + micros(fate.again), self.server.again, packet)
@@ -134,31 +136,32 @@ class Connection:
     def _due(self, way: str, extra: int) -> int:
         """When what is sent now will arrive: after its latency, and not before what was sent earlier."""
         latency = LATENCIES[self.hub.choices.pick("latency", self.client.name, len(LATENCIES))]
-        self._latest[way] = max(self.hub.now + latency + extra, self._latest[way])
-        return self._latest[way]
+        due = max(self.hub.now + latency + extra, self._latest[way])
+        self._latest[way] = due
+        return due
 
     def arrive(self, packet: Packet) -> None:
         """A reply has reached the client."""
         if not self.open or self.client.crashed:
             return
-        self.world.delivered(packet)
+        self.network.delivered(packet)
         self._received += packet.data
-        self._wake_reader()
+        if self._reader is not None:
+            self.hub.wake_now(self._reader)
 
     def end(self) -> None:
         """The server's end is gone: the client reads what it has, then an end of file."""
         self.ended = True
-        self._wake_reader()
-
-    def _wake_reader(self) -> None:
         if self._reader is not None:
             self.hub.wake(self._reader)
 
 
 def split(data: bytes) -> tuple[list[tuple[list[bytes], bytes]], bytes]:
     """The complete RESP commands in `data`, each as words and as bytes, and what is left over."""
-    commands = []
-    start = 0
+    lines = data.split(RESP)
+    if len(lines) == 2 * int(lines[0][1:] or 0) + 2 and not lines[-1]:  # one command, no line break in its words
+        return [(lines[2::2], data)], b""
+    commands, start = [], 0
     while start < len(data):
         words, end = _command(data, start)
         if words is None:
@@ -169,6 +172,7 @@ def split(data: bytes) -> tuple[list[tuple[list[bytes], bytes]], bytes]:
 
 
 def _command(data: bytes, at: int) -> tuple[list[bytes] | None, int]:
+    """The command that starts at `at`, and where it ends; None if it is not all here yet."""
     line = data.find(RESP, at)
     if line < 0:
         return None, at
@@ -197,7 +201,7 @@ class WorldConnection(AbstractConnection):
 
     def _connect(self) -> Any:
         client, server = self._ends
-        return client.world.connect(client, server, self._socket_connect_timeout)
+        return client.world.network.connect(client, server, self._socket_connect_timeout)
 
     def _host_error(self) -> str:
         return self.host

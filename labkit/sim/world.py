@@ -14,20 +14,20 @@ from __future__ import annotations
 import concurrent.futures.thread
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from ..recording import Recorder, sentence
 from ..timeline import KINDS, Event, Timeline
 from .choices import Choices
 from .errors import ClientDied, WorldError
-from .hub import MICRO, Hub, Task, current, getcurrent, line_of
+from .hub import MICRO, Hub
 from .monitor import watched
-from .nodes import Client, Node, Server
+from .network import Network, Trigger
+from .nodes import Client, Node
+from .server import Server
 from .substitute import MONOTONIC, micros, substituted
-from .wire import Connection, Fate, Packet, Rule, Scripts
-
-DELIVER = Fate()
+from .task import Task, current, getcurrent, line_of
+from .wire import Rule
 
 
 class World:
@@ -41,14 +41,11 @@ class World:
         self.hub.on_end = self._ended
         self.clients: dict[str, Client] = {}
         self.servers: dict[str, Server] = {}
-        self.rules: list[Rule] = []
-        self.triggers: list[Callable[[Packet], None]] = []
+        self.network = Network(self)
         self.recorder = Recorder(self)
         self._log: list[tuple[Any, ...]] = []
         self._mains: list[Task] = []
         self._waiting_mains = 0
-        self._cut: set[frozenset[str]] = set()
-        self._scripts = Scripts()
         self._numbers = 0
         self._death: tuple[str, Exception] | None = None
         self._sealed: Timeline | None = None
@@ -89,8 +86,13 @@ class World:
 
     def rule(self, rule: Rule) -> Rule:
         """Adds a rule: packet -> Fate, or None for no opinion. The first opinion wins."""
-        self.rules.append(rule)
+        self.network.rules.append(rule)
         return rule
+
+    def trigger(self, trigger: Trigger) -> Trigger:
+        """Adds a trigger: called with each request just before it leaves; it may pause or crash the sender."""
+        self.network.triggers.append(trigger)
+        return trigger
 
     def at(self, t: float, fn: Callable[[], None]) -> None:
         """Calls `fn()` at second `t` of the run. Raises ValueError for a time that is no number, or is past."""
@@ -147,8 +149,7 @@ class World:
             queues: Any = concurrent.futures.thread._threads_queues
             for thread in [t for t in queues if "_labkit_task" in t.__dict__]:
                 del queues[thread]
-            self.rules.clear()
-            self.triggers.clear()
+            self.network.clear()
             self._mains.clear()
             self.clients.clear()
             self.servers.clear()
@@ -225,58 +226,6 @@ class World:
         self._numbers += 1
         return self._numbers
 
-    # -- what the wire asks ------------------------------------------------------------------------------------
-
-    def connect(self, client: Client, server: Server, timeout: float | None) -> Connection:
-        """A new connection. It costs no time of its own, unless the link is cut: then it waits for the time-out."""
-        if self.is_cut(client.name, server.name):
-            self.hub.park(None if timeout is None else micros(timeout))
-            raise TimeoutError("timed out")
-        if not server.up:
-            self.hub.sleep(1)
-            raise ConnectionRefusedError(111, "Connection refused")
-        connection = Connection(client, server)
-        client.connections.append(connection)
-        return connection
-
-    def send(self, connection: Connection, words: list[bytes], raw: bytes) -> None:
-        """A task of a client sends one command: triggers first (they may pause or crash it), then the wire."""
-        task, client, server = current(), connection.client, connection.server
-        name = words[0].decode("ascii", "replace").upper()
-        text, nth = self._scripts.text(name, words), client.count(server.name, name)
-        packet = Packet("request", client.name, server.name, name, text, nth, task.op, -1, raw, task.lane)
-        for trigger in self.triggers:
-            trigger(packet)
-        while client.paused or client.crashed:
-            client.held_back.append(task)
-            self.hub.greenlet.switch()
-            self.hub._refuse()
-        task.sent_at = self.now
-        seq = self.emit(task.lane, "send", text, {"to": server.name}, task.op)
-        connection.carry(replace(packet, seq=seq), connection.deliver)
-
-    def fate(self, packet: Packet) -> Fate:
-        if self._cut and self.is_cut(packet.client, packet.server):
-            return Fate(lost=True)
-        for rule in self.rules:
-            fate = rule(packet)
-            if fate is not None:
-                return fate
-        return DELIVER
-
-    def lost(self, packet: Packet) -> None:
-        sender, receiver = packet.lane, packet.server
-        if packet.direction == "reply":
-            sender, receiver = receiver, sender
-        data = {"direction": packet.direction, "to": receiver}
-        self.emit(sender, "drop", packet.text, data, packet.seq)
-
-    def delivered(self, packet: Packet) -> None:
-        self.emit(packet.lane, "deliver", packet.text, {"from": packet.server}, packet.seq)
-
-    def is_cut(self, one: str, other: str) -> bool:
-        return frozenset((one, other)) in self._cut
-
     # -- what faults do ----------------------------------------------------------------------------------------
 
     def pause(self, name: str, lasting: float) -> None:
@@ -311,18 +260,6 @@ class World:
         for task in self._mains:
             if task.node is client and not task.ended:
                 self._main_gone()
-
-    def cut(self, one: str, other: str) -> None:
-        """Cuts the link between two nodes: packets are lost, connections over it stay silent."""
-        if not self.is_cut(one, other):
-            self._cut.add(frozenset((self.node(one).name, self.node(other).name)))
-            self.emit(one, "cut", other, {"peer": other})
-
-    def heal(self, one: str, other: str) -> None:
-        """Mends the link; connections that lost something over it stay silent."""
-        if self.is_cut(one, other):
-            self._cut.discard(frozenset((one, other)))
-            self.emit(one, "heal", other, {"peer": other})
 
     def set_clock(self, name: str, step: float = 0.0, rate: float | None = None) -> None:
         """Steps a node's wall clock by `step` seconds and, if given, lets it go `rate` times as fast from now on."""

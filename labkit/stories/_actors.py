@@ -15,4 +15,4 @@ TTL = Param(10.0, 1.0, 60.0, 1.0, label="TTL")
 def lock_of(me: Any, p: SimpleNamespace, key: str = "stock", **redis: Any) -> Any:
     """A watched lock of the kind that the story is played with: a name of the list, or any class like them."""
     kind = LOCKS[p.lock] if isinstance(p.lock, str) else p.lock
-    return me.lock(kind(me.redis(**redis), key, p.ttl))
+    return me.lock(kind(me.redis(**redis), key, p.ttl, poll=1.0))

@@ -1,4 +1,4 @@
-"""Section two, SET NX PX: what may go wrong between the first command and the last, on one server that does not fail."""
+"""Section two, SET NX PX: what may go wrong between the first command and the last, on a server that does not fail."""
 
 from __future__ import annotations
 

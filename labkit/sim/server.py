@@ -1,0 +1,195 @@
+"""A Redis server as a node of the world: sessions that execute what arrives, and the truth about its keys.
+
+The truth is read from the database after each command, so that whatever a client sends, the timeline shows what it
+did. Expiry is seen at the moment when this server's own wall clock passes it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from .hub import MICRO
+from .nodes import Node
+from .redisserver import Database, Session
+from .task import Task
+from .wire import Connection, Packet
+
+if TYPE_CHECKING:
+    from .world import World
+
+
+class Line:
+    """The server's end of one connection: what has arrived and the session that executes it."""
+
+    def __init__(self, connection: Connection | None) -> None:
+        self.connection = connection
+        self.inbox: deque[Packet | None] = deque()
+        self.session: Session | None = None
+        self.task: Task | None = None
+        self.busy = False
+
+    def take(self, packet: Packet | None) -> None:
+        """A request, or None: the end of the stream, which also ends a command that waits."""
+        assert self.task is not None
+        self.inbox.append(packet)
+        if packet is None and self.busy:
+            self.task.hub.kill(self.task)
+        elif not self.busy:
+            self.task.hub.wake_now(self.task)
+
+    def next(self) -> Packet | None:
+        assert self.task is not None
+        self.busy = False
+        while not self.inbox:
+            self.task.hub.park()
+        self.busy = True
+        return self.inbox.popleft()
+
+
+class Server(Node):
+    """A Redis server. What it says of its keys is the truth of the run; every change of it is an event."""
+
+    ours = True
+
+    def __init__(self, world: World, name: str, version: tuple[int, ...] = (7, 0)) -> None:
+        super().__init__(world, name)
+        self.up = True
+        self._seen: dict[str, tuple[str, float | None, dict[str, Any]]] = {}
+        self._lines: dict[Connection, Line] = {}
+        self._version = version
+        self.database: Database = world.inside(self, Database, version)
+
+    # -- packets -----------------------------------------------------------------------------------------------
+
+    def arrive(self, connection: Connection, packet: Packet) -> None:
+        """A request has reached this server."""
+        if not self.up or connection.ended:
+            self.world.network.lost(packet)
+            return
+        if connection not in self._lines:
+            self._lines[connection] = Line(connection)
+            self._lines[connection].task = self.world.hub.spawn(self, self.name, self._serve, self._lines[connection])
+        self._lines[connection].take(packet)
+
+    def again(self, packet: Packet) -> None:
+        """The same request once more, on a connection whose replies nobody reads."""
+        if self.up:
+            line = Line(None)
+            line.task = self.world.hub.spawn(self, self.name, self._serve, line)
+            line.take(packet)
+            line.take(None)
+
+    def hang_up(self, connection: Connection) -> None:
+        """The client's end is closed, and all that it had sent has arrived: the session ends, also while it waits."""
+        line = self._lines.pop(connection, None)
+        if line is not None:
+            line.take(None)
+
+    def _serve(self, line: Line) -> None:
+        """The life of one session."""
+        line.session = self.database.session()
+        while (packet := line.next()) is not None:
+            self._execute(line, packet)
+        line.session.close()
+
+    def _execute(self, line: Line, packet: Packet) -> None:
+        assert line.session is not None
+        emit = self.world.emit
+        arrived = emit(self.name, "deliver", packet.name, {"from": packet.lane}, packet.seq)
+        line.session.execute(packet.data)
+        replies = line.session.replies()
+        data = {"keys": self._changes(packet), "reply": _brief(replies)}
+        applied = emit(self.name, "apply", packet.text, data, arrived)
+        self._answer(line, packet, replies, applied)
+        for other in list(self._lines.values()):  # messages of channels, and answers to those that waited
+            if other is not line and other.session is not None:
+                self._answer(other, packet, other.session.replies(), applied)
+
+    def _answer(self, line: Line, packet: Packet, replies: list[bytes], applied: int) -> None:
+        connection = line.connection
+        for data in replies if connection is not None else ():
+            assert connection is not None
+            of = packet
+            client = connection.client.name
+            reply = Packet("reply", client, self.name, of.name, of.text, of.nth, of.op, applied, data, of.lane)
+            connection.carry(reply, connection.arrive)
+
+    # -- keys --------------------------------------------------------------------------------------------------
+
+    def _changes(self, packet: Packet | None) -> dict[str, Any]:
+        """What differs from what was last seen; who wrote a value keeps it while the value stays."""
+        changes: dict[str, Any] = {}
+        present = set()
+        for key, value, expireat in self.database.items():
+            present.add(key)
+            before = self._seen.get(key)
+            if before is not None and before[0] == value and before[1] == expireat:
+                continue
+            if before is not None and before[0] == value:
+                owner, grant = before[2]["owner"], before[2]["grant"]
+            else:
+                owner, grant = (packet.lane, packet.op) if packet else (self.name, None)
+            changes[key] = self._state(key, value, expireat, owner, grant)
+        for key in [key for key in self._seen if key not in present]:
+            del self._seen[key]
+            changes[key] = None
+        return changes
+
+    def _state(self, key: str, value: str, expireat: float | None, owner: str, grant: int | None) -> dict[str, Any]:
+        until = None
+        if expireat is not None:
+            due = self.clock.when(expireat)
+            until = round(due / MICRO, 6)
+            self.world.hub.at(max(due, self.world.hub.now), self._expire, (key, value, expireat))
+        state = {"value": value, "until": until, "owner": owner, "grant": grant}
+        self._seen[key] = (value, expireat, state)
+        return state
+
+    def _expire(self, of: tuple[str, str, float]) -> None:
+        """At the moment when the clock should pass a key's expiry: if it has, the key is gone."""
+        key, value, expireat = of
+        seen = self._seen.get(key)
+        if seen is None or seen[:2] != (value, expireat) or not self.up:
+            return
+        now = self.world.hub.now
+        if not expireat < self.clock.wall(now):  # a rounding error early, or the clock was set back
+            self.world.hub.at(max(self.clock.when(expireat), now + 1), self._expire, of)
+            return
+        del self._seen[key]
+        self.world.emit(self.name, "expire", key, {"keys": {key: None}})
+
+    # -- what may befall it ------------------------------------------------------------------------------------
+
+    def clock_changed(self) -> dict[str, Any]:
+        """After a step of the clock: the keys' new expiries, as changes."""
+        changes: dict[str, Any] = {}
+        for key, (value, expireat, state) in list(self._seen.items()):
+            if expireat is not None and self.clock.wall(self.world.hub.now) <= expireat:
+                changes[key] = self._state(key, value, expireat, state["owner"], state["grant"])
+            elif expireat is not None:
+                del self._seen[key]
+                changes[key] = None
+        return changes
+
+    def stop(self) -> None:
+        """The process ends: connections break, requests under way are lost."""
+        self.up = False
+        for connection, line in list(self._lines.items()):
+            line.inbox.clear()
+            connection.end()
+            self.hang_up(connection)
+
+    def come_back(self, keep_data: bool) -> dict[str, Any]:
+        """The process starts anew, with its data or empty; returns what changed."""
+        self.database = self.world.inside(self, self.database.restarted, keep_data)
+        self.up = True
+        changes = {} if keep_data else dict.fromkeys(self._seen)
+        if not keep_data:
+            self._seen.clear()
+        return changes | self.clock_changed()
+
+
+def _brief(replies: list[bytes]) -> str:
+    text = b" ".join(replies).replace(b"\r\n", b" ").strip().decode("utf-8", "backslashreplace")
+    return text if len(text) <= 40 else text[:39] + "…"

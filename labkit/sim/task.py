@@ -1,0 +1,107 @@
+"""A flow of control in virtual time: a greenlet that runs ordinary blocking code. No other file imports greenlet.
+
+A task knows to which node it belongs and under which lane its events are recorded; the hub decides when it runs.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import random
+import sys
+from collections import deque
+from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import greenlet
+
+if TYPE_CHECKING:
+    from .hub import Hub
+
+getcurrent = greenlet.getcurrent
+Kill = greenlet.GreenletExit  # thrown into a task to end it
+
+
+class Owner(Protocol):
+    """What the hub must know of the node that a task belongs to."""
+
+    name: str
+    paused: bool
+    crashed: bool
+    held_back: deque[Task]
+    random: random.Random
+    ours: bool  # its code is the world's own: an exception in it is a bug of the world
+
+    def wall(self) -> float: ...
+
+    def thread_died(self, thread: str, error: Exception) -> None: ...
+
+
+class Task(greenlet.greenlet):
+    """One flow of control of a node. `lane` is the name under which its events are recorded."""
+
+    def __init__(self, hub: Hub, node: Owner, lane: str, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
+        super().__init__(self._main, hub.greenlet)
+        self.gr_context = contextvars.copy_context()
+        self.hub, self.node, self.lane = hub, node, lane
+        self.fn: Callable[..., Any] | None = fn
+        self.args = args
+        self.ident = hub.next_ident()
+        self.parked = False
+        self.woken = False
+        self.timer: list[Any] | None = None
+        self.ended = False
+        self.failure: BaseException | None = None
+        self.joiners: list[Task] = []
+        self.thread: Any = None
+        self.op: int | None = None
+        self.sent_at = 0.0
+        self.refused = 0
+
+    def _main(self) -> None:
+        try:
+            assert self.fn is not None
+            self.fn(*self.args)
+        except Kill:
+            pass
+        except BaseException as error:
+            self.failure = error
+        self.fn, self.args = None, ()
+        self.ended = True
+        for task in self.joiners:
+            self.hub.wake(task)
+        self.hub.on_end(self)
+
+    def __hash__(self) -> int:
+        return self.ident
+
+
+def current() -> Task:
+    """The calling task. Raises RuntimeError where the caller is none."""
+    task = getcurrent()
+    if not isinstance(task, Task):
+        raise RuntimeError("This belongs to a world: use it in the code that a client runs.")
+    return task
+
+
+def line_of(frame: FrameType | None) -> str:
+    """`file:line (function)` of the innermost frame that is neither ours, redis-py's nor the standard library's."""
+    first = frame
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not any(part in path for part in _INFRASTRUCTURE):
+            break
+        frame = frame.f_back
+    frame = frame or first
+    if frame is None:
+        return "its first line"
+    name = frame.f_code.co_filename.replace("\\", "/")
+    short = name if name.startswith("<") else "/".join(name.split("/")[-2:])
+    return f"{short}:{frame.f_lineno} ({frame.f_code.co_name})"
+
+
+_LIB = sys.modules["threading"].__file__ or ""
+_INFRASTRUCTURE = (
+    *("/labkit/sim/", "\\labkit\\sim\\", "/labkit/recording.py", "/redis/", "/fakeredis/", "/greenlet/"),
+    _LIB.replace("threading.py", ""),
+)
