@@ -9,9 +9,10 @@ from .crash import Crash
 from .delay import Delay
 from .drop import DropReply, DropRequest
 from .duplicate import Duplicate
+from .evict import Evict
 from .partition import Partition
 from .pause import Pause
 from .restart import Restart
 
-__all__ = ["ClockRate", "ClockStep", "Crash", "Delay", "DropReply", "DropRequest", "Duplicate", "Partition", "Pause"]
-__all__ += ["Restart"]
+__all__ = ["ClockRate", "ClockStep", "Crash", "Delay", "DropReply", "DropRequest", "Duplicate", "Evict", "Partition"]
+__all__ += ["Pause", "Restart"]

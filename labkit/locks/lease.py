@@ -7,10 +7,11 @@ request left and less the drift that two clocks may show. Nothing here talks to 
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 from enum import Enum
+
+LONGEST = 10**12  # seconds; milliseconds since 1970 fill 63 bits soon after
 
 
 class Outcome(str, Enum):
@@ -63,10 +64,11 @@ def drift(ttl: float) -> float:
     return 0.01 * ttl + 0.002
 
 
-def check_ttl(ttl: float) -> float:
-    """A TTL in seconds. Raises ValueError for what Redis cannot count: no number, or less than one millisecond."""
-    if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not math.isfinite(ttl) or ttl < 0.001:
-        raise ValueError(f"ttl={ttl!r} is not a time to live: give seconds, at least 0.001 (one millisecond).")
+def check_ttl(ttl: float, what: str = "ttl") -> float:
+    """A span in seconds that Redis can count. Raises ValueError for what is no number, less than one millisecond, or
+    beyond the years that a server can date."""
+    if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not 0.001 <= ttl <= LONGEST:
+        raise ValueError(f"{what}={ttl!r} is not a span of time: give seconds, from 0.001 (one millisecond) to {LONGEST}.")
     return float(ttl)
 
 

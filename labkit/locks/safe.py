@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 import uuid
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +19,25 @@ from . import waiting
 from .lease import Lease, LeaseLost, Misuse, check_name, check_ttl, drift
 
 LUA = {name: (Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8") for name in ("release", "extend")}
+RECEIPT_MS = 60_000  # longer than redis-py, left to its defaults, repeats a request that is not answered: some 55 s
 
 
 class SafeLock:
     """A lock called `name` on the server of `client` (a redis.Redis). `ttl`: seconds until the server takes it back.
     `poll`: seconds between two tries while waiting, at most. Raises ValueError, before any I/O, for a TTL below 1 ms.
+    The server's user must be allowed scripts and the keys `name` and `{name}:released:*`.
 
     One object may serve many threads: what is held is in the lease, not in the lock."""
 
     def __init__(self, client: Any, name: str, ttl: float = 10.0, poll: float = 0.1) -> None:
-        self.client, self.name, self.ttl, self.poll = client, check_name(name), check_ttl(ttl), check_ttl(poll)
-        self._ms = max(1, round(self.ttl * 1000))
+        self.client, self.name, self.ttl, self.poll = client, check_name(name), check_ttl(ttl), check_ttl(poll, "poll")
+        self._ms = round(self.ttl * 1000)
+        self._loaded: dict[str, Any] = {}
 
     def try_acquire(self) -> Lease | None:
         """One try, one round trip. Raises the client's own error if its outcome cannot be known."""
-        _, token, sent = self._scripts, self._new_token(), time.monotonic()
+        self._scripts()
+        token, sent = self._new_token(), time.monotonic()
         lease = Lease(self.name, token, None, sent + self.ttl - drift(self.ttl))
         try:
             holder = self._claim(token)
@@ -55,12 +58,12 @@ class SafeLock:
     def extend(self, lease: Lease) -> Lease:
         """A full TTL from now on, under the same token. Raises LeaseLost if the lock is not ours any more."""
         sent = time.monotonic()
-        self._ask("extend", lease, [self.name])
+        self._ask("extend", lease, [], self._ms)
         return Lease(self.name, lease.token, lease.fence, sent + self.ttl - drift(self.ttl))
 
     def release(self, lease: Lease) -> None:
         """Gives the lock back. Raises LeaseLost if it was not ours any more: then exclusion did not last to the end."""
-        self._ask("release", lease, [self.name, self._receipt(lease)])
+        self._ask("release", lease, [self._receipt(lease.token)], RECEIPT_MS)
 
     hold = waiting.hold
 
@@ -69,40 +72,49 @@ class SafeLock:
     def _claim(self, token: str) -> str | None:
         """Whose the lock was when we asked: None, nobody's, so now ours; our own token, ours by a lost reply."""
         try:
-            return _text(self.client.set(self.name, token, nx=True, get=True, px=self._ms))
+            return _text(self._call(self.client.set, self.name, token, nx=True, get=True, px=self._ms))
         except ResponseError as error:
-            if "WRONGTYPE" in str(error):
-                raise Misuse(f"The key {self.name!r} holds something that is no lock.") from error
             if "syntax" not in str(error):
                 raise
         won = self.client.set(self.name, token, nx=True, px=self._ms)  # before Redis 7.0: NX and GET one by one
-        return None if won else _text(self.client.get(self.name)) or "somebody who has just left"
+        return None if won else _text(self._call(self.client.get, self.name)) or "somebody who has just left"
 
-    def _ask(self, script: str, lease: Lease, keys: list[str]) -> None:
+    def _ask(self, script: str, lease: Lease, keys: list[str], ms: int) -> None:
         if not isinstance(lease, Lease) or lease.name != self.name:
             raise Misuse(f"{script} of {self.name!r} wants a lease of this lock, not {lease!r}.")
-        happened, others = self._scripts[script](keys, [lease.token, self._ms])
+        happened, others = self._call(self._scripts()[script], [self.name, *keys], [lease.token, ms])
         if not happened:
             raise LeaseLost("stolen" if others else "expired", self.name)
+
+    def _call(self, command: Any, *args: Any, **options: Any) -> Any:
+        try:
+            return command(*args, **options)
+        except ResponseError as error:
+            if "WRONGTYPE" in str(error):
+                raise Misuse(f"The key {self.name!r} holds something that is no lock.") from error
+            raise
 
     def _forget(self, lease: Lease) -> None:
         with suppress(Exception):
             self.release(lease)
 
-    @cached_property
     def _scripts(self) -> dict[str, Any]:
-        """Loaded before the first grant: a user who may not run scripts learns it while nothing is locked yet."""
-        scripts = {name: self.client.register_script(source) for name, source in LUA.items()}
-        for source in LUA.values():
-            self.client.script_load(source)
-        return scripts
+        """Loaded before the first grant: a user who may not run scripts, or may not write receipts, learns it while
+        nothing is locked yet."""
+        if not self._loaded:
+            scripts = {name: self.client.register_script(source) for name, source in LUA.items()}
+            for source in LUA.values():
+                self.client.script_load(source)
+            self.client.exists(self._receipt("none"))
+            self._loaded = scripts
+        return self._loaded
 
-    def _receipt(self, lease: Lease) -> str:
-        return f"{{{self.name}}}:released:{lease.token}"  # the braces keep both keys in one slot of a cluster
+    def _receipt(self, token: str) -> str:
+        return f"{{{self.name}}}:released:{token}"  # the braces keep both keys in one slot of a cluster
 
     def _new_token(self) -> str:
         return uuid.uuid4().hex
 
 
 def _text(reply: bytes | str | None) -> str | None:
-    return reply.decode() if isinstance(reply, bytes) else reply
+    return reply.decode("utf-8", "backslashreplace") if isinstance(reply, bytes) else reply

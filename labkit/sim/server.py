@@ -172,6 +172,11 @@ class Server(Node):
                 changes[key] = None
         return changes
 
+    def evict(self, key: str) -> dict[str, Any]:
+        """Forgets a key; returns what changed."""
+        self.database.delete(key)
+        return {key: None} if self._seen.pop(key, None) else {}
+
     def stop(self) -> None:
         """The process ends: connections break, requests under way are lost."""
         self.up = False

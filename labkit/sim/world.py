@@ -283,3 +283,12 @@ class World:
         server, keep_data, cause = of
         keys = server.come_back(keep_data)
         self.emit(server.name, "restart", server.name, {"kept": keep_data, "keys": keys}, cause)
+
+    def evict(self, name: str, key: str) -> None:
+        """Lets a server throw a key away to make room for others."""
+        server = self.node(name)
+        if not isinstance(server, Server):
+            raise ValueError(f"{name} is a client: it has no keys to evict.")
+        keys = server.evict(key)
+        if keys:
+            self.emit(name, "evict", key, {"keys": keys})

@@ -7,41 +7,31 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
-from ..faults import ClockStep, Partition, Pause, Restart
+from ..faults import ClockStep, Evict, Partition, Pause, Restart
 from ..locks import LeaseLost
 from ..stores import Register
 from ..story import Param, Story
 from ._actors import LOCK, TTL, lock_of
 
 
-def sell_one(me: Any, p: SimpleNamespace, wait: float = 60.0) -> None:
-    """Under the lock: read the stock, think for two seconds, write one less."""
+def sell_one(me: Any, p: SimpleNamespace) -> None:
+    """Under the lock: read how many are sold, think for two seconds, write one more."""
     lock = lock_of(me, p)
-    stock = me.store(Register(me.redis(), "items"))
-    lease = lock.acquire(wait)
+    sold = me.store(Register(me.redis(), "sold"))
+    lease = lock.acquire(60.0)
     if lease is None:
         return
-    left = stock.read()
+    count = sold.read()
     time.sleep(2.0)
-    stock.write(left - 1)
+    sold.write(count + 1)
     try:
         lock.release(lease)
     except LeaseLost as lost:
-        me.note(f"{me.name} learns at its release: {lost}")
+        me.note(f"{me.name} learns it at its release: {lost.reason}.")
 
 
 def later(me: Any, p: SimpleNamespace) -> None:
     time.sleep(0.5)
-    sell_one(me, p)
-
-
-def clerk(me: Any, p: SimpleNamespace) -> None:
-    """Puts ten items on the shelf before anybody comes."""
-    me.redis().set("items", 10)
-
-
-def after_clerk(me: Any, p: SimpleNamespace) -> None:
-    time.sleep(0.1)
     sell_one(me, p)
 
 
@@ -54,7 +44,7 @@ gc_pause = Story(
         "pause": Param(35.0, 0.0, 60.0, 0.5, label="A pauses for"),
         "at": Param(1.0, 0.0, 10.0, 0.1, label="from"),
     },
-    actors={"clerk": clerk, "A": after_clerk, "B": later},
+    actors={"A": sell_one, "B": later},
     faults=lambda p: [Pause("A", lasting=p.pause, at=p.at)],
 )
 
@@ -62,7 +52,7 @@ clock_step = Story(
     name="clock-step",
     claim="The server's wall clock jumps while A holds the lock. Whose lease is valid?",
     params={"lock": LOCK, "ttl": TTL, "step": Param(15.0, -60.0, 60.0, 1.0, label="clock jumps by")},
-    actors={"clerk": clerk, "A": after_clerk, "B": later},
+    actors={"A": sell_one, "B": later},
     faults=lambda p: [ClockStep("redis", by=p.step, at=1.0)],
 )
 
@@ -75,7 +65,7 @@ server_restart = Story(
         "data": Param("lost", choices=("lost", "kept"), unit="", label="its data is"),
         "down": Param(0.2, 0.0, 20.0, 0.1, label="down for"),
     },
-    actors={"clerk": clerk, "A": after_clerk, "B": later},
+    actors={"A": sell_one, "B": later},
     faults=lambda p: [Restart("redis", at=1.0, keep_data=p.data == "kept", down=p.down)],
 )
 
@@ -83,6 +73,14 @@ partition = Story(
     name="partition",
     claim="A is cut off from the lock server while it works. What can A know?",
     params={"lock": LOCK, "ttl": TTL, "cut": Param(20.0, 0.5, 60.0, 0.5, label="cut for")},
-    actors={"clerk": clerk, "A": after_clerk, "B": later},
+    actors={"A": sell_one, "B": later},
     faults=lambda p: [Partition("A", "redis", at=1.0, lasting=p.cut)],
+)
+
+evicted = Story(
+    name="evicted",
+    claim="The server runs out of memory and throws the lock's key away. Does anybody notice?",
+    params={"lock": LOCK, "ttl": TTL, "at": Param(1.0, 0.0, 10.0, 0.1, label="evicted at")},
+    actors={"A": sell_one, "B": later},
+    faults=lambda p: [Evict("stock", at=p.at)],
 )

@@ -13,9 +13,9 @@ from ..story import Param, Story
 from ._actors import LOCK, TTL, lock_of
 
 
-def work_once(me: Any, p: SimpleNamespace, seconds: float = 1.0, wait: float = 60.0) -> None:
+def work_once(me: Any, p: SimpleNamespace, seconds: float = 1.0, wait: float = 60.0, lock: Any = None) -> None:
     """Acquire, work, release: the code that everybody writes."""
-    lock = lock_of(me, p)
+    lock = lock or lock_of(me, p)
     lease = lock.acquire(wait)
     if lease is not None:
         time.sleep(seconds)
@@ -26,15 +26,21 @@ def work_once(me: Any, p: SimpleNamespace, seconds: float = 1.0, wait: float = 6
 def starting(at: float, seconds: float = 1.0) -> Any:
     """An actor that begins at second `at` and works for `seconds`."""
 
-    def actor(me: Any, p: SimpleNamespace) -> None:
+    def actor(me: Any, p: SimpleNamespace, lock: Any = None) -> None:
         time.sleep(at)
-        work_once(me, p, seconds)
+        work_once(me, p, seconds, lock=lock)
 
     return actor
 
 
 def first(me: Any, p: SimpleNamespace) -> None:
     work_once(me, p, getattr(p, "work", 1.0))
+
+
+def last(me: Any, p: SimpleNamespace) -> None:
+    """Comes just before A is done, so that whoever waited longer goes first."""
+    time.sleep(max(p.work - 0.4, 0.0))
+    work_once(me, p, 4.0)
 
 
 WORK = Param(12.0, 0.0, 60.0, 0.5, label="A works for")
@@ -56,20 +62,21 @@ late_release = Story(
     name="late-release",
     claim="A works longer than its lease lasts, and releases. Whose lock does it delete?",
     params={"lock": Param("plain-del", choices=LOCK.choices, unit="", label="lock"), "ttl": TTL, "work": WORK},
-    actors={"A": first, "B": starting(1.0, 5.0), "C": starting(2.0, 2.0)},
+    actors={"A": first, "B": starting(1.0, 5.0), "C": last},
 )
 
 
 def two_threads(me: Any, p: SimpleNamespace) -> None:
-    me.start(starting(1.0, 5.0), p, lane="T2")
-    work_once(me, p, p.work)
+    lock = lock_of(me, p)
+    me.start(starting(1.0, 5.0), p, lock, lane="T2")
+    work_once(me, p, p.work, lock=lock)
 
 
 shared_id = Story(
     name="shared-id",
     claim="Two threads of one client use the same value. Does the compare-and-delete still protect them?",
     params={"lock": Param("shared-id", choices=LOCK.choices, unit="", label="lock"), "ttl": TTL, "work": WORK},
-    actors={"A": two_threads, "C": starting(2.0, 2.0)},
+    actors={"A": two_threads, "C": last},
 )
 
 lost_grant = Story(
@@ -96,7 +103,7 @@ delayed_release = Story(
         "ttl": TTL,
         "by": Param(12.0, 0.0, 30.0, 0.5, label="late by"),
     },
-    actors={"A": first, "B": starting(2.0, 5.0), "C": starting(3.0, 2.0)},
+    actors={"A": first, "B": starting(2.0, 7.0), "C": starting(3.0, 5.0)},
     faults=lambda p: [Delay(on=word, client="A", by=p.by) for word in ("EVAL", "EVALSHA", "DEL")],
 )
 

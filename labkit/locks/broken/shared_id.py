@@ -16,11 +16,11 @@ CAUGHT_BY = "own_release"
 
 
 class SharedIdLock(SafeLock):
-    """As SafeLock, but the token is the client's. `client_id`: as in the article, one for a process."""
+    """As SafeLock, but all that use this object share one token, drawn when it is made."""
 
-    def __init__(self, client: Any, name: str, ttl: float = 10.0, poll: float = 0.1, client_id: str = "client") -> None:
+    def __init__(self, client: Any, name: str, ttl: float = 10.0, poll: float = 0.1) -> None:
         super().__init__(client, name, ttl, poll)
-        self.client_id = client_id
+        self.client_id = self._new_token()
 
     def try_acquire(self) -> Lease | None:
         sent = time.monotonic()
