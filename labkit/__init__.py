@@ -56,3 +56,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if "IPython" in sys.modules:  # a timeline at the end of a cell shows itself
+    importlib.import_module(".viz.formatters", __name__).register()

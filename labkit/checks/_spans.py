@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from ..timeline import Belief, Timeline
+from ..timeline import Belief, Hold, Op, Timeline
 
 Span = tuple[float, float]
 
@@ -20,6 +20,12 @@ def pairs(timeline: Timeline) -> Iterator[tuple[Belief, Belief]]:
     """Each two beliefs in the same lock."""
     for key in timeline.keys:
         yield from combinations(timeline.belief(key), 2)
+
+
+def acquisition(timeline: Timeline, hold: Hold) -> Op | None:
+    """The acquisition that a key's value goes back to, also where an extension wrote it anew; None for a stranger's."""
+    op = timeline.origin(hold.grant)
+    return timeline.origin(op.args.get("grant")) if op is not None and op.name != "acquire" else op
 
 
 def contended(timeline: Timeline) -> bool:

@@ -1,38 +1,56 @@
-"""What a lock answers agrees with the server: a refused acquisition has left nothing taken, and a release that worked
-is not reported as a loss (erratum E05). Both go wrong where a reply is lost and the client library asks again."""
+"""What a lock answers agrees with the server: a refused acquisition has left nothing taken, a release that worked is
+not reported as a loss, and what is reported as released or extended is. The first two go wrong where a reply is lost
+and the client library asks again (erratum E05). What reaches the server after the answer is not held against it.
+"""
 
 from __future__ import annotations
 
 from ..timeline import Hold, Op, Timeline
 from ..verdict import Verdict
+from ._spans import acquisition
 
 CLAIM = "What the lock answers agrees with the server."
+CALLS = ("acquire", "extend", "release")
 
 
 def check(timeline: Timeline) -> Verdict:
-    answered = [op for op in timeline.ops() if op.name in ("acquire", "release") and op.outcome != "unknown"]
+    answered = [op for op in timeline.ops() if op.name in CALLS and op.outcome != "unknown" and op.ret is not None]
     for op in answered:
-        hold = _contradicts(timeline, op)
-        if hold is not None:
-            return Verdict(CLAIM, False, _why(op, hold), (op.seq, *hold.evidence))
+        wrong = _wrong(timeline, op)
+        if wrong:
+            why, hold = wrong
+            return Verdict(CLAIM, False, f"{why}.", (op.seq, *(hold.evidence if hold else ())))
     if not answered:
-        return Verdict(CLAIM, None, "No acquisition or release was answered in this run.")
+        return Verdict(CLAIM, None, "No acquisition, extension or release was answered in this run.")
     return Verdict(CLAIM, True, f"{len(answered)} answers, none of them wrong.")
 
 
-def _contradicts(timeline: Timeline, op: Op) -> Hold | None:
-    if op.outcome != "fail" or op.ret is None:
+def _wrong(timeline: Timeline, op: Op) -> tuple[str, Hold | None] | None:
+    """What is wrong with this answer, and the hold that shows it; None if it is right or cannot be told."""
+    ret, key = op.ret or 0.0, op.args["key"]
+    grant = op.seq if op.name == "acquire" else op.args.get("grant")
+    if grant is None or not timeline.truth(key):
         return None
-    for hold in timeline.truth(op.args["key"]):
-        if op.name == "acquire" and hold.grant == op.seq and hold.end > op.ret:
-            return hold
-        ended_by = timeline.origin(hold.evidence[-1]) if hold.why == "deleted" else None
-        if op.name == "release" and hold.grant == op.args["grant"] and ended_by == op:
-            return hold
+    mine = [h for h in timeline.truth(key) if _is(acquisition(timeline, h), grant) and h.start <= ret]
+    there = next((h for h in mine if h.end > ret or h.why == "open"), None)
+    ended = [h for h in mine if h is not there and h.why != "renewed"]
+    match op.name, op.outcome:
+        case "acquire", "fail" if there:
+            return f"{op.node} was told that {key} is taken, and it is: by its own request of {_s(op.call)}", there
+        case "extend", "ok" if not any(h.end > op.call for h in mine):
+            return f"{op.node} was told at {_s(ret)} that its lease on {key} is extended, and it had ended before", None
+        case "release", "ok" if there and not ended:
+            return f"{op.node} was told at {_s(ret)} that {key} is released, and still holds it", there
+        case "release", "fail":
+            for hold in ended:
+                if hold.why == "deleted" and _is(timeline.origin(hold.evidence[-1]), op.seq):
+                    return f"{op.node}'s release deleted its own {key} at {_s(hold.end)}, and reports a loss", hold
     return None
 
 
-def _why(op: Op, hold: Hold) -> str:
-    if op.name == "acquire":
-        return f"{op.node} was told that {hold.key} is taken. It is: by {op.node}'s own request of t = {op.call:.3f} s."
-    return f"{op.node}'s release deleted its own lock at t = {hold.end:.3f} s, and reports that the lock was lost."
+def _is(op: Op | None, seq: int) -> bool:
+    return op is not None and op.seq == seq
+
+
+def _s(seconds: float) -> str:
+    return f"t = {seconds:.3f} s"

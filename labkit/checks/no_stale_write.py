@@ -1,52 +1,62 @@
 """P3: the protected resource accepts no write of a holder whose lock has been granted to somebody else meanwhile.
 
-The moment that counts is when the resource applies the write, not when the holder sent it. Where a recording does not
-show that moment, a grant that falls between call and return leaves the question open.
+The moments that count are when the server grants and when the resource applies the write, not when a client hears of
+the one or sends the other. Where a recording does not show them, a grant that falls between call and return leaves the
+question open.
 """
 
 from __future__ import annotations
 
-from ..timeline import Op, Timeline
+from math import inf
+
+from ..timeline import Belief, Op, Timeline
 from ..verdict import Verdict
 from ._spans import UNTESTED, contended
 
 CLAIM = "P3: no write is accepted from a holder whose lock is somebody else's by then."
+Moment = tuple[float, int]  # seconds, and the event that shows it: two in the same microsecond still have an order
 
 
 def check(timeline: Timeline) -> Verdict:
     writes = [w for w in timeline.ops("write") if w.args.get("grant") is not None and w.outcome != "fail"]
     doubt: Verdict | None = None
     for write in writes:
-        first, last, seen = _applied(timeline, write)
-        for moment, seq, node in _later_grants(timeline, write):
+        first, last = _applied(timeline, write)
+        for moment, node in _later_grants(timeline, write):
             if moment <= first:
                 why = f"{write.node}'s write of {write.args.get('value')} to {write.args['resource']} was accepted at "
-                why += f"t = {first:.3f} s; {node} had been granted the lock at t = {moment:.3f} s."
-                return Verdict(CLAIM, False, why, (write.seq, seq, *seen))
+                why += f"t = {first[0]:.3f} s; {node} had been granted the lock at t = {moment[0]:.3f} s."
+                return Verdict(CLAIM, False, why, tuple(dict.fromkeys((write.seq, moment[1], first[1]))))
             if moment <= last:
                 why = f"{write.node}'s write and {node}'s grant overlap; the recording does not show which came first."
-                doubt = Verdict(CLAIM, None, why, (write.seq, seq))
+                doubt = doubt or Verdict(CLAIM, None, why, (write.seq, moment[1]))
     if doubt or not writes or not contended(timeline):
         return doubt or Verdict(CLAIM, None, "No holder wrote anything." if not writes else UNTESTED)
     return Verdict(CLAIM, True, f"All {len(writes)} accepted writes came from the latest holder.")
 
 
-def _applied(timeline: Timeline, write: Op) -> tuple[float, float, tuple[int, ...]]:
-    """When the resource took the write: earliest and latest, and the event that shows it."""
+def _applied(timeline: Timeline, write: Op) -> tuple[Moment, Moment]:
+    """When the resource took the write: at the earliest and at the latest."""
     name = write.args["resource"]
     shown = [e for e in timeline.find("apply") if name in e.name.split() and timeline.origin(e.seq) == write]
     if shown:
-        return shown[-1].t, shown[-1].t, (shown[-1].seq,)
-    if timeline.find("apply"):  # applies are recorded, and this one is not among them: it never arrived
-        return float("-inf"), float("-inf"), ()
-    return write.call, timeline.end if write.ret is None else write.ret, ()
+        moment = shown[-1].t, shown[-1].seq
+        return moment, moment
+    if write.outcome == "unknown" and any(timeline.origin(e.seq) == write for e in timeline.find("send")):
+        return (-inf, write.seq), (-inf, write.seq)  # it was sent, and the server never saw it
+    return (write.call, write.seq), (timeline.end if write.ret is None else write.ret, len(timeline))
 
 
-def _later_grants(timeline: Timeline, write: Op) -> list[tuple[float, int, str]]:
-    """Grants of the same lock that came after the writer's: when, which event, whose."""
+def _later_grants(timeline: Timeline, write: Op) -> list[tuple[Moment, str]]:
+    """The grants of the same lock that came after the writer's: when, and whose."""
     mine = next((b for b in timeline.belief() if b.grant == write.args["grant"]), None)
     if mine is None:
         return []
-    others = [b for b in timeline.belief(mine.key) if b.grant != mine.grant and b.start > mine.start]
-    first_hold = {h.grant: h for h in reversed(timeline.truth(mine.key))}
-    return [(first_hold[b.grant].start if b.grant in first_hold else b.start, b.evidence[0], b.node) for b in others]
+    granted = [(_granted(timeline, b), b.node) for b in timeline.belief(mine.key)]
+    return [(moment, node) for moment, node in granted if moment > _granted(timeline, mine)]
+
+
+def _granted(timeline: Timeline, belief: Belief) -> Moment:
+    """When the server gave this grant; where that is not recorded, when the client heard of it."""
+    holds = [h for h in timeline.truth(belief.key) if h.grant == belief.grant]
+    return (holds[0].start, holds[0].evidence[0]) if holds else (belief.start, belief.evidence[0])

@@ -3,9 +3,11 @@ or never told that it had been granted. Much longer: by more than a tenth."""
 
 from __future__ import annotations
 
+from math import inf
+
 from ..timeline import Hold, Op, Timeline
 from ..verdict import Verdict
-from ._spans import ms
+from ._spans import acquisition, ms
 
 CLAIM = "P5: no lock stays taken much longer than its TTL once its holder has left."
 SLACK = 1.1
@@ -15,14 +17,13 @@ def check(timeline: Timeline) -> Verdict:
     judged = 0
     for key in timeline.keys:
         for hold in timeline.truth(key):
-            op = timeline.origin(hold.grant)
+            op = acquisition(timeline, hold)
             left = _left(timeline, op) if op else None
-            if op is None or op.name != "acquire" or left is None or op.args.get("ttl") is None:
+            if op is None or left is None or op.args.get("ttl") is None:
                 continue
             judged += 1
-            allowed = max(left, hold.start) + op.args["ttl"] * SLACK
-            if _stays(hold) > allowed:
-                return Verdict(CLAIM, False, _why(hold, left), (hold.evidence[0],))
+            if _stays(hold) > max(left, hold.start) + op.args["ttl"] * SLACK:
+                return Verdict(CLAIM, False, _why(hold, left), hold.evidence[:1])
     if not judged:
         return Verdict(CLAIM, None, "No holder with a TTL left its lock in this run.")
     return Verdict(CLAIM, True, f"After {judged} departures the lock was free again within its TTL.")
@@ -40,7 +41,7 @@ def _left(timeline: Timeline, op: Op) -> float | None:
 def _stays(hold: Hold) -> float:
     if hold.why != "open":
         return hold.end
-    return float("inf") if hold.until is None else hold.until
+    return inf if hold.until is None else hold.until
 
 
 def _why(hold: Hold, left: float) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
-LONGEST = 10**12  # seconds; milliseconds since 1970 fill 63 bits soon after
+LONGEST = 10**12  # seconds; as milliseconds since 1970 it still fits into the 63 bits of a server
 
 
-class Outcome(str, Enum):
+class Outcome(StrEnum):
     """How an attempt to use a lease went. UNKNOWN: the reply was lost, so it may have happened; it is never returned,
     the client's own ConnectionError or TimeoutError stands for it."""
 
@@ -68,7 +68,7 @@ def check_ttl(ttl: float, what: str = "ttl") -> float:
     """A span in seconds that Redis can count. Raises ValueError for what is no number, less than one millisecond, or
     beyond the years that a server can date."""
     if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not 0.001 <= ttl <= LONGEST:
-        raise ValueError(f"{what}={ttl!r} is not a span of time: give seconds, from 0.001 (one millisecond) to {LONGEST}.")
+        raise ValueError(f"{what}={ttl!r} is no span of time: give seconds, from 0.001 (one millisecond) to {LONGEST}.")
     return float(ttl)
 
 

@@ -38,8 +38,8 @@ def poll(try_acquire: Callable[[], Lease | None], timeout: float | None, every: 
 
 @contextmanager
 def hold(lock: AnyLock, timeout: float | None = None) -> Iterator[Lease]:
-    """`with lock.hold(5) as lease:` The body never runs without a lease: it raises NotAcquired. Leaving raises LeaseLost
-    if exclusion did not last; but no error of the release hides one of the body."""
+    """`with lock.hold(5) as lease:` The body never runs without a lease: it raises NotAcquired. Leaving raises
+    LeaseLost if exclusion did not last; but no error of the release hides one of the body."""
     lease = lock.acquire(timeout)
     if lease is None:
         raise NotAcquired(f"The lock {lock.name!r} could not be had within {timeout} s; somebody else holds it.")

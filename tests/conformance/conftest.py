@@ -1,0 +1,87 @@
+"""Every lock in both arenas. A broken lock is expected to break exactly where it should: `MUST_FAIL` names, for each
+lock, the tests that it has to fail and why. It is strict: a flaw that no longer shows is a failure too.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from labkit.locks import LOCKS
+from tests.conformance.arena import Arena, RealArena, WorldArena
+from tests.conformance.redispy import RedisPyLock
+
+KINDS: dict[str, type[Any]] = {**LOCKS, "redis-py": RedisPyLock}
+
+LATE = "it does not look whose lock it is"
+UNTOLD = "it calls every loss by one name"
+MUST_FAIL: dict[str, dict[str, str]] = {
+    "safe": {},
+    "two-step": {
+        "the_key_has_an_expiry_at_every_instant": "between its two commands the key has none",
+        "a_key_of_another_type_is_misuse": "SETNX says busy to whatever is there",
+    },
+    "plain-del": {
+        "releasing_an_expired_lease_is_told": LATE,
+        "releasing_a_stolen_lease_is_told": LATE,
+        "a_late_release_leaves_the_others_lock_alone": LATE,
+        "leaving_after_a_loss_is_told": LATE,
+        "a_release_of_another_locks_lease_is_misuse": LATE,
+        "a_repeated_release_leaves_the_next_holder_alone": LATE,
+    },
+    "shared-id": {
+        "each_acquisition_has_a_token_of_its_own": "one value for all who use the object",
+        "a_repeated_release_leaves_the_next_holder_alone": "the next holder carries the same value",
+        "a_key_of_another_type_is_misuse": "SET NX says busy to whatever is there",
+    },
+    "ghost": {
+        "releasing_a_stolen_lease_is_told": UNTOLD,
+        "a_repeated_release_is_no_loss": "a 0 from its script means «lost» to it",
+        "a_release_of_another_locks_lease_is_misuse": "it sends what it is given",
+        "a_key_of_another_type_is_misuse": "SET NX says busy to whatever is there",
+        "a_user_without_scripts_learns_it_before_anything_is_locked": "its script is first sent at the release",
+        "a_user_without_receipts_learns_it_before_anything_is_locked": "",
+    },
+    "redis-py": {
+        "releasing_an_expired_lease_is_told": UNTOLD,
+        "releasing_a_stolen_lease_is_told": UNTOLD,
+        "extending_an_expired_lease_is_told": UNTOLD,
+        "extending_a_stolen_lease_is_told": UNTOLD,
+    },
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One test for each kind of lock, marked where the kind has to fail it."""
+    if "kind" in metafunc.fixturenames:
+        test = metafunc.function.__name__.removeprefix("test_")
+        metafunc.parametrize("kind", [pytest.param(cls, id=name, marks=_marks(name, test)) for name, cls in KINDS.items()])
+
+
+def _marks(name: str, test: str) -> list[pytest.MarkDecorator]:
+    if test not in MUST_FAIL[name]:
+        return []
+    caught_by = getattr(sys.modules[KINDS[name].__module__], "CAUGHT_BY", "no check of a run")
+    return [pytest.mark.xfail(strict=True, reason=f"{name} ({caught_by}): {MUST_FAIL[name][test]}")]
+
+
+@pytest.fixture(params=["world", pytest.param("real", marks=pytest.mark.real_redis)])
+def arena(request: pytest.FixtureRequest) -> Iterator[Arena]:
+    """The world, then the real Redis."""
+    place = WorldArena() if request.param == "world" else RealArena(request.getfixturevalue("real_redis"))
+    yield place
+    place.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """A test that has an arena runs inside it."""
+    place = pyfuncitem.funcargs.get("arena")
+    if place is None:
+        return None
+    names = pyfuncitem._fixtureinfo.argnames
+    place.run(lambda: pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
+    return True
