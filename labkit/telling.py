@@ -18,17 +18,14 @@ from labkit.wording import duration, listed, moment
 if TYPE_CHECKING:
     from labkit.timeline import Event, Op, Timeline
 
-PACKETS = ("send", "deliver", "apply")
-
 
 def tell(timeline: Timeline, detail: bool = False) -> str:
     """The run as text: one sentence that sums it up, then one sentence a line, in the order of the events.
 
     detail: also packets, renewals and each failed try. The text is the same for equal timelines.
     """
-    lines = [(e.t, sentence(timeline, e, detail)) for e in timeline]
-    said = [(t, text) for t, text in lines if text]
-    rows = [(t, text) for t, text in said] if detail else list(_once(said))
+    said = [(e.t, text) for e in timeline if (text := sentence(timeline, e, detail))]
+    rows = said if detail else list(_once(said))
     wide = max((len(f"{t:.3f}") for t, _ in rows), default=0)
     return "\n".join([summary(timeline), *(f"t={t:{wide}.3f} s  {text}" for t, text in rows)])
 
@@ -61,7 +58,7 @@ def _calm(timeline: Timeline) -> str:
 
 def sentence(timeline: Timeline, event: Event, detail: bool = False) -> str:
     """What one event says, or nothing if it is not worth a line at this level of detail."""
-    if event.kind in PACKETS:
+    if event.kind in ("send", "deliver", "apply"):
         return _packet(event) if detail else ""
     if event.kind == "invoke":
         return _call(event, detail)
@@ -74,7 +71,8 @@ def sentence(timeline: Timeline, event: Event, detail: bool = False) -> str:
 
 def _packet(event: Event) -> str:
     if event.kind == "send":
-        return f"{event.node} sends {brief(event.name)}{_to(event, ' to ')}."
+        goal = f" to {event.data['to']}" if event.data.get("to") else ""
+        return f"{event.node} sends {brief(event.name)}{goal}."
     if event.kind == "deliver":
         return f"{brief(event.name)} reaches {event.node}."
     changed = [f"{key} is gone" if state is None else _now(key, state) for key, state in _keys(event).items()]
@@ -168,6 +166,13 @@ def _plain(timeline: Timeline, event: Event) -> str:
             return f"{node} {verb}{f', without {listed(gone)}' if gone else ''}."
         case "promote":
             return f"{node} becomes the primary."
+        case _:
+            return _other(timeline, event)
+
+
+def _other(timeline: Timeline, event: Event) -> str:
+    node = event.node
+    match event.kind:
         case "expire" | "evict":
             verb = "lets" if event.kind == "expire" else "evicts"
             tail = " expire" if event.kind == "expire" else ""
@@ -176,7 +181,7 @@ def _plain(timeline: Timeline, event: Event) -> str:
             return f"The clock of {node} {_change(event.data)}."
         case "cut" | "heal":
             state = "cut" if event.kind == "cut" else "whole again"
-            return f"The link between {node} and {event.name or _to(event) or 'the others'} is {state}."
+            return f"The link between {node} and {event.name or 'the others'} is {state}."
         case "drop":
             what = "The reply to " if event.data.get("direction") == "reply" else ""
             return f"{what}{brief(event.name) or 'A packet'}{_route(timeline, event)} is lost."
@@ -242,7 +247,3 @@ def _because(event: Event) -> str:
 def brief(command: str) -> str:
     """A command in which long random values are cut: they are there to be different, not to be read."""
     return re.sub(r"\b([0-9a-f]{6})[0-9a-f]{10,}", r"\1…", command)
-
-
-def _to(event: Event, before: str = "") -> str:
-    return f"{before}{event.data['to']}" if event.data.get("to") else ""

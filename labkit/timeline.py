@@ -15,9 +15,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
+
+from .derived import Belief, Hold, Op, make_belief, make_holds, make_op
 
 ENDS = ("ok", "fail", "unknown")  # how an operation ended for the one who called
+__all__ = ["KINDS", "Belief", "Event", "Hold", "Op", "Timeline"]
+
 KINDS = frozenset(
     ("invoke", *ENDS)
     + ("send", "deliver", "apply", "drop", "cut", "heal")  # packets and links
@@ -25,7 +29,6 @@ KINDS = frozenset(
     + ("expire", "evict", "clock")  # a key vanishes by itself; a clock changes
     + ("lost", "note")  # a holder is told that its lease is gone; anything worth a sentence
 )
-Outcome = Literal["ok", "fail", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,59 +52,7 @@ class Event:
     cause: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
-    """An operation, from call to return. `ret` is None and `outcome` "unknown" while no answer came (a crash, a lost
-    reply, the end of the run): it may have happened all the same."""
-
-    seq: int
-    node: str
-    name: str
-    args: Mapping[str, Any]
-    call: float
-    ret: float | None
-    outcome: Outcome
-    value: Mapping[str, Any]
-    end: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Belief:
-    """A client thinks that it holds a lock: from the grant's arrival until it releases, learns of the loss, or dies.
-
-    grant: `seq` of the acquiring operation.  valid: the spans in which its lease had not run out by its own clock.
-    why: "released", "lost", "crashed", or "open" (to the end of the run).
-    """
-
-    node: str
-    key: str
-    grant: int
-    start: float
-    end: float
-    why: str
-    token: str
-    valid: tuple[tuple[float, float], ...]
-    evidence: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Hold:
-    """A server says that a key has a value. `owner` wrote it in operation `grant`; `until` is when it will expire by
-    what is known at `start` (None: never). why: how it ended: "deleted", "expired", "evicted", "restart", "open"."""
-
-    server: str
-    key: str
-    value: str
-    owner: str
-    grant: int | None
-    start: float
-    end: float
-    until: float | None
-    why: str
-    evidence: tuple[int, ...]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Timeline:
     """A finished run. `story`, `seed` and `tape` are what it takes to have the very same run again (`token`)."""
 
@@ -118,6 +69,9 @@ class Timeline:
     @property
     def end(self) -> float:
         return self.events[-1].t if self.events else 0.0
+
+    def __repr__(self) -> str:
+        return f"<Timeline {self.token}: {len(self)} events in {self.end:.3f} s>"
 
     def __len__(self) -> int:
         return len(self.events)
@@ -136,7 +90,7 @@ class Timeline:
     @cached_property
     def _ops(self) -> dict[int, Op]:
         ends = {e.cause: e for e in self.events if e.kind in ENDS}
-        return {e.seq: _op(e, ends.get(e.seq)) for e in self.events if e.kind == "invoke"}
+        return {e.seq: make_op(e, ends.get(e.seq)) for e in self.events if e.kind == "invoke"}
 
     def ops(self, name: str | None = None) -> tuple[Op, ...]:
         """The operations in the order of their calls; only those called `name`, if given."""
@@ -162,7 +116,7 @@ class Timeline:
     @cached_property
     def _beliefs(self) -> tuple[Belief, ...]:
         granted = [op for op in self.ops("acquire") if op.outcome == "ok"]
-        return tuple(_belief(self, op) for op in granted)
+        return tuple(make_belief(self, op) for op in granted)
 
     def truth(self, key: str | None = None) -> tuple[Hold, ...]:
         """What the servers said of `key` (None: all keys), in order of the start."""
@@ -170,7 +124,7 @@ class Timeline:
 
     @cached_property
     def _holds(self) -> tuple[Hold, ...]:
-        return tuple(_holds(self))
+        return tuple(make_holds(self))
 
     # -- as words and as JSON ----------------------------------------------------------------------------------
 
@@ -199,91 +153,3 @@ class Timeline:
             if event.seq != place or event.kind not in KINDS:
                 raise ValueError(f"Event {place} of the timeline has seq {event.seq!r} and kind {event.kind!r}.")
         return timeline
-
-
-def _op(call: Event, end: Event | None) -> Op:
-    outcome: Outcome = end.kind if end else "unknown"  # type: ignore[assignment]
-    value = end.data if end else {}
-    return Op(
-        call.seq,
-        call.node,
-        call.name,
-        call.data,
-        call.t,
-        end.t if end else None,
-        outcome,
-        value,
-        end.seq if end else None,
-    )
-
-
-def _belief(timeline: Timeline, op: Op) -> Belief:
-    """From the grant to the first thing that ends it; each later `ok` of an extend opens a new span of validity."""
-    assert op.ret is not None and op.end is not None
-    start, seen = op.ret, [op.end]
-    spans = [(start, float(op.value.get("deadline", float("inf"))))]
-    end, why = timeline.end, "open"
-    for event in timeline.events[op.end + 1 :]:
-        ending = _ends_belief(timeline, event, op)
-        if ending:
-            end, why = event.t, ending
-            seen.append(event.seq)
-            break
-        if event.kind == "ok" and event.name == "extend" and _grant_of(timeline, event) == op.seq:
-            spans.append((event.t, float(event.data["deadline"])))
-            seen.append(event.seq)
-    token = str(op.value.get("token", ""))
-    return Belief(op.node, op.args["key"], op.seq, start, end, why, token, _merge(spans, end), tuple(seen))
-
-
-def _ends_belief(timeline: Timeline, event: Event, grant: Op) -> str:
-    if event.kind == "crash" and event.node == grant.node.split("/")[0]:
-        return "crashed"
-    if event.kind == "invoke" and event.name == "release" and event.data.get("grant") == grant.seq:
-        return "released"
-    if event.kind == "lost" and event.data.get("grant") == grant.seq:
-        return "lost"
-    told = event.kind == "fail" and event.data.get("lost") and _grant_of(timeline, event) == grant.seq
-    return "lost" if told else ""
-
-
-def _grant_of(timeline: Timeline, end: Event) -> int | None:
-    return timeline.events[end.cause].data.get("grant") if end.cause is not None else None
-
-
-def _merge(spans: list[tuple[float, float]], end: float) -> tuple[tuple[float, float], ...]:
-    merged: list[tuple[float, float]] = []
-    for first, last in spans:
-        last = min(last, end)
-        if merged and first <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
-        elif first < last:
-            merged.append((first, last))
-    return tuple(merged)
-
-
-ENDINGS = {"apply": "deleted", "expire": "expired", "evict": "evicted", "restart": "restart", "clock": "expired"}
-
-
-def _holds(timeline: Timeline) -> list[Hold]:
-    """Spans of equal value for each key of each server, cut wherever a server reported a change."""
-    current: dict[tuple[str, str], tuple[Event, Mapping[str, Any]]] = {}
-    holds: list[Hold] = []
-
-    def close(place: tuple[str, str], at: float, why: str, seqs: tuple[int, ...]) -> None:
-        event, state = current.pop(place)
-        value, owner, grant, until = str(state["value"]), state["owner"], state["grant"], state["until"]
-        holds.append(Hold(*place, value, owner, grant, event.t, at, until, why, (event.seq, *seqs)))
-
-    for event in timeline.events:
-        for key, state in event.data.get("keys", {}).items():
-            place = (event.node, key)
-            if place in current:
-                same = state is not None and state["grant"] == current[place][1]["grant"]
-                why = "changed" if state is not None and not same else ENDINGS.get(event.kind, "deleted")
-                close(place, event.t, "renewed" if same else why, (event.seq,))
-            if state is not None:
-                current[place] = (event, state)
-    for place in list(current):
-        close(place, timeline.end, "open", ())
-    return sorted(holds, key=lambda h: (h.start, h.evidence))

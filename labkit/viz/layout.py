@@ -26,7 +26,7 @@ from labkit.viz.shapes import BACK, Arrow, Box, Label, Line, Mark, Picture, Shap
 from labkit.viz.warp import Warp
 from labkit.viz.words import wrap
 
-STUB = 9.0  # points that a lost packet gets: no further than the edge of its sender's lane
+SHORT = 6.5  # points by which a lost packet misses its goal: in the margin of the lane, where no text stands
 
 
 def layout(timeline: Timeline, verdicts: Sequence[Verdict] = ()) -> Picture:
@@ -95,7 +95,7 @@ def _ground(lane: Lane, n: int) -> Iterator[Shape]:
 
 
 def arrows(stage: Stage, lanes: Sequence[Lane]) -> Iterator[Arrow]:
-    """A packet from where it left to where it arrived; a lost one does not get far."""
+    """A packet from where it left to where it arrived; a lost one stops short of where it was meant to."""
     at = {lane.name: lane.top + lane.base for lane in reversed(lanes) if lane.kind != "resource"}
     for event in stage.shown.events():
         if event.kind not in ("deliver", "drop") or event.cause is None:
@@ -117,5 +117,5 @@ def _meant(start: Event, caller: str) -> str:
 
 def _arrow(start: tuple[float, float], end: tuple[float, float], color: str, lost: bool) -> Arrow:
     if lost:
-        end = (start[0] + 3, start[1] + (STUB if end[1] > start[1] else -STUB))
+        end = (max(end[0], start[0] + 4), end[1] - (SHORT if end[1] > start[1] else -SHORT))
     return Arrow(*start, *end, color, lost)

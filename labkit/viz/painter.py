@@ -7,6 +7,7 @@ a tenth of a second. Text stays text in SVG, and the bytes depend on the picture
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from io import BytesIO
 from itertools import groupby
 from math import hypot
@@ -15,6 +16,7 @@ from typing import Any
 from matplotlib import rc_context
 from matplotlib.collections import Collection, LineCollection, PathCollection, PolyCollection
 from matplotlib.figure import Figure as Figure  # also for those who annotate with it
+from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.text import Text
 from matplotlib.transforms import Affine2D
@@ -154,15 +156,18 @@ def _plates(labels: Sequence[Label]) -> Iterable[Collection]:
         yield PolyCollection(corners, facecolors=[(CARD, 0.78)], edgecolors="none")
 
 
+@lru_cache
+def _font(size: float, bold: bool) -> FontProperties:
+    return FontProperties(family="sans-serif", size=size, weight="bold" if bold else "normal")
+
+
 def _text(label: Label, zorder: int) -> Text:
-    weight = "bold" if label.bold else "normal"
     return Text(
         label.x,
         label.y + 0.36 * label.size,
         label.text,
-        fontsize=label.size,
         color=label.color,
-        fontweight=weight,
+        fontproperties=_font(label.size, label.bold),
         horizontalalignment=label.align,
         verticalalignment="baseline",
         parse_math=False,

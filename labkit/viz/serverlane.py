@@ -1,7 +1,8 @@
 """The lanes of a server: for each lock key, whom the server says it belongs to; for each resource, who wrote it.
 
 Truth is drawn in the owner's colour with the owner's name and the moment of expiry. A write that was accepted is a
-dot on the resource, one that was refused is a cross; one whose writer had let its lease run out says so.
+dot on the resource, one that was refused a cross, one without an answer an open circle. A write whose writer had let
+its lease run out says so.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from labkit.viz.words import Want, fit
 from labkit.wording import moment
 
 PAD = 9.0
+ENDS = {"ok": "dot", "fail": "cross", "unknown": "hollow"}
 GONE = ("expire", "evict")
 SIGNS = {
     "crash": ("crash", INK),
@@ -126,8 +128,9 @@ def resource_lane(stage: Stage, server: str, key: str) -> Lane:
     for hold in stored(stage.timeline, key):
         shapes += _stored(stage, hold, middle, [x for x, op in placed if op.outcome != "ok"])
     for x, op in placed:
-        ok = op.outcome == "ok"
-        shapes.append(Mark(x, middle, "dot" if ok else "cross", stage.inks.of(op.node) if ok else DANGER, 4.0))
+        shapes.append(
+            Mark(x, middle, ENDS[op.outcome], DANGER if op.outcome == "fail" else stage.inks.of(op.node), 4.0)
+        )
     return Lane(key, "resource", PAD + BAR_HEIGHT + deep + 2, middle, (*shapes, *labels))
 
 
@@ -148,10 +151,11 @@ def _moment(stage: Stage, op: Op) -> float:
 
 def _write_words(stage: Stage, x: float, op: Op) -> Want:
     name = f"{op.node} writes {op.args.get('value')}"
+    few = f"{op.node}: {op.args.get('value')}"
     if op.outcome == "fail":
         return Want(x - 2, (f"{op.node}'s {op.args.get('value')} refused", "refused"), DANGER_TEXT, 1, bold=True)
-    if lease_over(stage.timeline, op) and op.outcome == "ok":
-        return Want(
-            x - 2, (f"{name}, lease over", f"{op.node}: {op.args.get('value')}, late"), DANGER_TEXT, 0, bold=True
-        )
+    if op.outcome == "unknown":
+        return Want(x - 2, (f"{name}, no answer", f"{few}, ?"), DANGER_TEXT, 1)
+    if lease_over(stage.timeline, op):
+        return Want(x - 2, (f"{name}, lease over", f"{few}, late"), DANGER_TEXT, 0, bold=True)
     return Want(x - 2, (name, op.node), GREY, 2)

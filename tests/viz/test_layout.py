@@ -134,6 +134,16 @@ def test_a_refused_write_is_a_cross_on_the_resource() -> None:
     assert [mark for mark in picture.marks if mark.shape == "cross" and mark.size == 4.0]
 
 
+def test_a_write_without_an_answer_is_neither_accepted_nor_refused() -> None:
+    script = Script()
+    call = script.add(0.0, "A", "invoke", "write", resource="sold", value=1)
+    script.add(0.0, "A", "send", "SET sold 1", call, to="redis")
+    script.add(5.0, "A", "unknown", "write", call, reason="TimeoutError: timed out")
+    picture = layout(script.timeline())
+    assert "A writes 1, no answer" in texts(picture)
+    assert {mark.shape for mark in picture.marks} == {"hollow"}
+
+
 def test_an_operation_without_an_answer_is_open() -> None:
     assert [mark for mark in layout(builders.crash_and_restart()).marks if mark.shape == "hollow"]
 
