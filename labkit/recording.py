@@ -8,6 +8,7 @@ the scene it is given.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ LOCK_CALLS = {"acquire": "acquire", "try_acquire": "acquire", "extend": "extend"
 LOCK_CALLS["release"] = "release"
 STORE_CALLS = {"read": "read", "write": "write"}
 INDEFINITE = ("ConnectionError", "TimeoutError", "OSError")  # names of classes: redis-py's and the built-in ones
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class Scene(Protocol):
@@ -130,7 +132,7 @@ class _Lock:
         def ended(result: Any, seq: int) -> tuple[str, dict[str, Any]]:
             if call == "release":
                 return "ok", {}
-            if not result:
+            if result is False or (call == "acquire" and not result):  # None from extend: some have no more to say
                 return "fail", {"reason": "busy" if call == "acquire" else "refused"}
             return "ok", self._granted(result, self._learn(call, result, seq))
 
@@ -164,7 +166,11 @@ class _Lock:
 
 
 def _replace(thing: Any, name: str, method: Callable[..., Any]) -> None:
-    object.__setattr__(thing, name, method)  # also on a frozen dataclass
+    try:
+        object.__setattr__(thing, name, method)  # also on a frozen dataclass
+    except AttributeError:
+        kind = type(thing).__name__
+        raise TypeError(f"A {kind} has no room for a watched {name}: use `class Watched({kind}): pass`.") from None
 
 
 def _indefinite(error: BaseException) -> bool:
@@ -172,12 +178,12 @@ def _indefinite(error: BaseException) -> bool:
 
 
 def sentence(error: BaseException) -> str:
-    """An exception as `LeaseLost: the lock …`, on one line."""
-    return f"{type(error).__name__}: {error}".replace("\n", " ").rstrip(": ")
+    """An exception as `LeaseLost: the lock …`, on one line, without addresses: they differ from run to run."""
+    return ADDRESS.sub("", f"{type(error).__name__}: {error}").replace("\n", " ").rstrip(": ")
 
 
 def plain(value: Any) -> Any:
     """A value as JSON can hold it."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+    return value if value is None or isinstance(value, (str, int, float, bool)) else ADDRESS.sub("", str(value))

@@ -37,7 +37,7 @@ def _wrong(timeline: Timeline, op: Op) -> tuple[str, Hold | None] | None:
     match op.name, op.outcome:
         case "acquire", "fail" if there:
             return f"{op.node} was told that {key} is taken, and it is: by its own request of {_s(op.call)}", there
-        case "extend", "ok" if not any(h.end > op.call for h in mine):
+        case "extend", "ok" if not any(h.start <= op.call < h.end for h in mine):
             return f"{op.node} was told at {_s(ret)} that its lease on {key} is extended, and it had ended before", None
         case "release", "ok" if there and not ended:
             return f"{op.node} was told at {_s(ret)} that {key} is released, and still holds it", there

@@ -1,8 +1,8 @@
 """P3: the protected resource accepts no write of a holder whose lock has been granted to somebody else meanwhile.
 
 The moments that count are when the server grants and when the resource applies the write, not when a client hears of
-the one or sends the other. Where a recording does not show them, a grant that falls between call and return leaves the
-question open.
+the one or sends the other; but a grant that nobody ever hears of harms nobody. Where a recording does not show these
+moments, a grant that falls between call and return leaves the question open.
 """
 
 from __future__ import annotations
@@ -27,24 +27,29 @@ def check(timeline: Timeline) -> Verdict:
                 why = f"{write.node}'s write of {write.args.get('value')} to {write.args['resource']} was accepted at "
                 why += f"t = {first[0]:.3f} s; {node} had been granted the lock at t = {moment[0]:.3f} s."
                 return Verdict(CLAIM, False, why, tuple(dict.fromkeys((write.seq, moment[1], first[1]))))
-            if moment <= last:
-                why = f"{write.node}'s write and {node}'s grant overlap; the recording does not show which came first."
-                doubt = doubt or Verdict(CLAIM, None, why, (write.seq, moment[1]))
-    if doubt or not writes or not contended(timeline):
-        return doubt or Verdict(CLAIM, None, "No holder wrote anything." if not writes else UNTESTED)
+            if moment <= last and doubt is None:
+                why = f"The recording does not show whether {write.node}'s write was accepted after {node}'s grant at "
+                why += f"t = {moment[0]:.3f} s."
+                doubt = Verdict(CLAIM, None, why, (write.seq, moment[1]))
+    if doubt is not None:
+        return doubt
+    if not writes or not contended(timeline):
+        return Verdict(CLAIM, None, UNTESTED if writes else "No holder wrote anything.")
     return Verdict(CLAIM, True, f"All {len(writes)} accepted writes came from the latest holder.")
 
 
 def _applied(timeline: Timeline, write: Op) -> tuple[Moment, Moment]:
-    """When the resource took the write: at the earliest and at the latest."""
+    """When the resource took the write: at the earliest and at the latest; from -inf on if it may not have at all."""
     name = write.args["resource"]
     shown = [e for e in timeline.find("apply") if name in e.name.split() and timeline.origin(e.seq) == write]
     if shown:
         moment = shown[-1].t, shown[-1].seq
         return moment, moment
-    if write.outcome == "unknown" and any(timeline.origin(e.seq) == write for e in timeline.find("send")):
-        return (-inf, write.seq), (-inf, write.seq)  # it was sent, and the server never saw it
-    return (write.call, write.seq), (timeline.end if write.ret is None else write.ret, len(timeline))
+    earliest, latest = write.call, timeline.end if write.ret is None else write.ret
+    if write.outcome == "unknown":
+        seen = any(timeline.origin(e.seq) == write for e in timeline.find("send")) and timeline.find("apply")
+        earliest, latest = -inf, -inf if seen else latest  # the servers are recorded, and none has got it
+    return (earliest, write.seq), (latest, len(timeline))
 
 
 def _later_grants(timeline: Timeline, write: Op) -> list[tuple[Moment, str]]:

@@ -23,13 +23,12 @@ class DropReply(At):
     """Loses the reply: the command was executed, and nobody knows."""
 
     def arm(self, world: World) -> None:
-        request, meant = Match(self, "request"), set[tuple[str, int]]()
+        request, meant = Match(self, "request"), set[tuple[str, str, str, int]]()
 
         def rule(packet: Packet) -> Fate | None:
-            of = (packet.client, packet.nth)
+            of = (packet.client, packet.server, packet.name, packet.nth)
             if request(packet):
                 meant.add(of)
-            lost = packet.direction == "reply" and of in meant and self.on in (None, packet.name)
-            return Fate(lost=True) if lost else None
+            return Fate(lost=True) if packet.direction == "reply" and of in meant else None
 
         world.rule(rule)

@@ -1,5 +1,5 @@
-"""Evict: a server that has reached its memory limit throws a key away, as `volatile-*` and `allkeys-*` policies do; for a
-lock it makes no difference that it was in use."""
+"""Evict: a server that has reached its memory limit throws a key away, as the policies `volatile-*` and `allkeys-*` do;
+for a lock it makes no difference that it was in use."""
 
 from __future__ import annotations
 

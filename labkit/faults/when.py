@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,10 +24,10 @@ class At:
 
 
 class Match:
-    """Says yes once for each packet that is meant; without a command's name it counts all commands itself."""
+    """Says yes for the packets that are meant, one for each client that is; it counts them itself."""
 
     def __init__(self, at: At, way: Literal["request", "reply"] = "request") -> None:
-        self.at, self.way, self._seen = at, way, 0
+        self.at, self.way, self._seen = at, way, Counter[str]()
 
     def __call__(self, packet: Packet) -> bool:
         at = self.at
@@ -34,5 +35,5 @@ class Match:
             return False
         if at.server not in (None, packet.server) or (at.on and at.on.upper() != packet.name):
             return False
-        self._seen += 1
-        return self._seen == at.nth
+        self._seen[packet.client] += 1
+        return self._seen[packet.client] == at.nth

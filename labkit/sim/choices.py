@@ -12,8 +12,10 @@ played back it gives the same run, and removing one entry leaves the others wher
 from __future__ import annotations
 
 import random
+import re
 
 PLAIN = "."
+ENTRY = re.compile(r"[a-z]+\.[\w-]+\.[1-9][0-9]*=[0-9]+")
 
 
 class Choices:
@@ -46,8 +48,8 @@ class Choices:
 def _read(tape: str) -> dict[str, int]:
     entries: dict[str, int] = {}
     for entry in filter(None, tape.split(",")) if tape != PLAIN else ():
-        place, _, choice = entry.partition("=")
-        if place.count(".") < 2 or not choice.isdigit():
+        if not ENTRY.fullmatch(entry):
             raise ValueError(f"The tape entry {entry!r} does not read kind.node.nth=choice, for example latency.A.3=2.")
+        place, _, choice = entry.partition("=")
         entries[place] = int(choice)
     return entries

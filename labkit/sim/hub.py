@@ -8,8 +8,12 @@ back, a crashed node's are never resumed (and so never unwind).
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import gc
 import heapq
+import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +24,11 @@ from .task import Kill, Owner, Task, current, getcurrent, line_of
 MICRO = 1_000_000
 MAX_EVENTS = 200_000
 MAX_AT_ONE_TIME = 20_000
+
+
+def micros(seconds: float) -> int:
+    """Whole microseconds, never rounding a wait down to none: a loop that waits for the rest of a float would spin."""
+    return max(math.ceil(seconds * MICRO - 1e-6), 1) if seconds > 0 else 0
 
 
 class Hub:
@@ -35,6 +44,7 @@ class Hub:
         self.patience = 1.0
         self.current: Task | None = None
         self.tasks: list[Task] = []
+        self.names: Counter[str] = Counter()  # of threads and pools without a name of their own
         self.on_end: Callable[[Task], None] = lambda task: None
         self._heap: list[list[Any]] = []
         self._serial = 0
@@ -96,7 +106,8 @@ class Hub:
         task = self._task()
         self.at(self.now + micros, self.resume, task, task.node.name)
         self.greenlet.switch()
-        self.refuse()
+        if self.closed:
+            self.refuse()
 
     def park(self, micros: int | None = None) -> bool:
         """Suspends the calling task until `wake` (True) or for at most `micros` (then False)."""
@@ -105,7 +116,8 @@ class Hub:
         if micros is not None:
             task.timer = self.at(self.now + max(micros, 0), self._time_out, task, task.node.name)
         self.greenlet.switch()
-        self.refuse()
+        if self.closed:
+            self.refuse()
         return task.woken
 
     def outside(self, fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -116,7 +128,8 @@ class Hub:
         return result
 
     def _task(self) -> Task:
-        self.refuse()
+        if self.closed:
+            self.refuse()
         return current()
 
     def refuse(self) -> None:
@@ -146,22 +159,34 @@ class Hub:
         heap, pop = self._heap, heapq.heappop
         while heap and not self.done:
             entry = pop(heap)
-            if entry[3] is None:
+            when, _, _, fn, arg = entry
+            if fn is None:
                 continue
-            if entry[0] > until:
+            if when > until:
                 heapq.heappush(heap, entry)
                 self.now = until
                 return
-            if entry[0] > self.now:
-                self.now, self._same = entry[0], self.count
+            if when > self.now:
+                self.now, self._same = when, self.count
             self.count += 1
             if self.count > MAX_EVENTS or self.count - self._same > MAX_AT_ONE_TIME:
                 self._run_away()
-            entry[3](entry[4])
+            fn(arg)
 
-    def idle(self) -> bool:
-        """True if nothing will ever happen any more."""
-        return not any(entry[3] is not None for entry in self._heap)
+    def idle(self, but: Callable[..., Any]) -> bool:
+        """True if nothing will ever happen any more, apart from calls of the method `but`."""
+        return all(entry[3] is None or getattr(entry[3], "__func__", None) is but for entry in self._heap)
+
+    def play(self, task: Task) -> None:
+        """Runs a task of its own, outside the loop, that does not wait."""
+        self.greenlet = task.parent = getcurrent()
+        request = task.switch()
+        while request:
+            request = task.switch(self._call(*request))
+        if not task.ended:
+            raise RuntimeError("Nothing can wait here: the world is not running. Do it in the code of a client.")
+        if task.failure is not None:
+            raise task.failure
 
     def resume(self, task: Task) -> None:
         node = task.node
@@ -184,6 +209,8 @@ class Hub:
     def _call(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, Any]:
         try:
             return True, fn(*args, **kwargs)
+        except (KeyboardInterrupt, Interrupted):
+            raise  # it is meant for whoever runs the world, not for the client that prints
         except BaseException as error:
             return False, error
 
@@ -203,29 +230,33 @@ class Hub:
 
     def close(self) -> None:
         """Ends all tasks. Their clean-up code meets a world that refuses everything; a task that swallows that three
-        times is left parked for good."""
+        times, or does not give the processor back, is left parked for good."""
         self.closed = True
         self.greenlet = getcurrent()
         self.on_end = lambda task: None
         for task in self.tasks:
-            task.parent = self.greenlet
+            self.count, self.current = self.count + 1, task
             if task:  # started and not dead: one that never started has nothing to unwind
-                _throw(task)
+                _throw(task, self.greenlet)
             if task:
-                PARKED_FOR_GOOD.append(task)
+                _park_for_good(task)
             task.fn, task.args, task.joiners = None, (), []
+        self.current = None
         self.tasks.clear()
         self._heap.clear()
 
 
-PARKED_FOR_GOOD: list[Task] = []
 ENDLESS = "A loop without a wait, or a wait of no time, does this."
 
 
-def _throw(task: Task) -> None:
-    try:
+def _throw(task: Task, hub: Any) -> None:
+    with contextlib.suppress(BaseException):  # also what its own clean-up code raises
+        task.parent = hub
         request = task.throw(Kill)
         while request:
             request = task.switch((False, WorldClosed("This world is closed.")))
-    except (WorldClosed, Interrupted, Exception):
-        pass
+
+
+def _park_for_good(task: Task) -> None:
+    """Holds a task in memory to the end of the process: letting go of it would make it run again."""
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))

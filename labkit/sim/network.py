@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .substitute import micros
+from .hub import micros
 from .task import Task, current
 from .wire import Connection, Fate, Packet, Rule, Scripts
 
@@ -47,12 +47,12 @@ class Network:
         client.connections.append(connection)
         return connection
 
-    def send(self, connection: Connection, words: list[bytes], raw: bytes) -> None:
+    def send(self, connection: Connection, words: list[bytes]) -> None:
         """A task of a client sends one command: triggers first (they may pause or crash it), then the wire."""
         task, client, server = current(), connection.client, connection.server.name
         name = words[0].decode("ascii", "replace").upper()
         text, nth = self._scripts.text(name, words), client.count(server, name)
-        packet = Packet("request", client.name, server, name, text, nth, task.op, -1, raw, task.lane)
+        packet = Packet("request", client.name, server, name, text, nth, task.op, -1, words, task.lane)
         if self.triggers:
             self._pull_triggers(packet, task, client)
         task.sent_at = self.world.now
@@ -68,13 +68,11 @@ class Network:
             self.world.hub.refuse()
 
     def fate(self, packet: Packet) -> Fate:
+        """All rules see each packet, for many count; the first opinion wins."""
+        opinions = [fate for rule in self.rules if (fate := rule(packet)) is not None]
         if self._cut and self.is_cut(packet.client, packet.server):
-            return Fate(lost=True)
-        for rule in self.rules:
-            fate = rule(packet)
-            if fate is not None:
-                return fate
-        return DELIVER
+            return LOST
+        return opinions[0] if opinions else DELIVER
 
     def lost(self, packet: Packet) -> None:
         sender, receiver = packet.lane, packet.server

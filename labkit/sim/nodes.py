@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from redis import ConnectionPool, Redis
 
 from .hub import MICRO
-from .substitute import EPOCH
+from .standins import EPOCH
 from .task import Task
 from .wire import Connection, WorldConnection
 
@@ -46,9 +46,13 @@ class Node:
         self.world, self.name = world, name
         self.clock = Clock()
         self.paused = False
+        self.paused_until = 0
         self.crashed = False
         self.held_back: deque[Task] = deque()
         self.random = random.Random(f"{world.seed}/{name}")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self.name}>"
 
     def wall(self) -> float:
         """What this node's wall clock shows."""
@@ -87,14 +91,17 @@ class Client(Node):
 
     def redis(self, server: str = "redis", **options: Any) -> Redis:
         """A genuine redis-py client of `server`, with redis-py's own defaults (10 retries, time-outs of 5 s) unless
-        `options` say otherwise, for example `retry=Retry(NoBackoff(), 0)` or `socket_timeout=0.05`."""
+        `options` say otherwise, for example `retry=Retry(NoBackoff(), 0)` or `socket_timeout=0.05`. Raises ValueError
+        for protocol=3."""
         client: Redis = self.world.inside(self, self._redis, self.world.server(server), options)
         return client
 
     def _redis(self, server: Server, options: dict[str, Any]) -> Redis:
+        if str(options.get("protocol", 2)) != "2":
+            raise ValueError("The servers of a world speak RESP2: leave `protocol` out. A lock reads the same in both.")
         ends: dict[str, Any] = {"client": self, "server": server, "protocol": 2, "driver_info": None}
         pool = ConnectionPool(connection_class=WorldConnection, **(ends | _DEFAULTS | options))
-        client = WorldRedis(connection_pool=pool)
+        client = cast(WorldRedis, WorldRedis.from_pool(pool))  # closed, it closes its connections, as Redis() does
         client.number = self.world.next_number()
         return client
 

@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import fakeredis
-from redis.exceptions import RedisError
+from fakeredis.model import ExpiringMembersSet
+from redis.exceptions import ConnectionError, RedisError
+
+_in_any_order = ExpiringMembersSet.__iter__
+# the same order in each process, not that of hashes
+ExpiringMembersSet.__iter__ = lambda self: iter(sorted(_in_any_order(self)))  # type: ignore[method-assign]
 
 
 class Outbox:
@@ -40,10 +45,11 @@ class Database:
 
     def items(self) -> Iterator[tuple[str, str, float | None]]:
         """Each key with its value as text and its expiry by this server's wall clock (None: never)."""
-        for key, item in self._server.dbs[0]._dict.items():
-            value = item.value
-            text = value.decode("utf-8", "backslashreplace") if type(value) is bytes else _text(value)
-            yield key.decode("utf-8", "backslashreplace"), text, item.expireat
+        for number, db in self._server.dbs.items():
+            for key, item in db._dict.items():
+                value = item.value
+                text = value.decode("utf-8", "backslashreplace") if type(value) is bytes else _text(value)
+                yield _name(number, key), text, item.expireat
 
     def restarted(self, keep_data: bool) -> Database:
         """A server that has come back: with its data or empty, in both cases without its cached scripts."""
@@ -54,8 +60,11 @@ class Database:
                     fresh._server.dbs[number][key] = item
         return fresh
 
-    def delete(self, key: str) -> None:
-        self._server.dbs[0]._dict.pop(key.encode(), None)
+    def delete(self, name: str) -> None:
+        """Removes the key that `items` calls by this name."""
+        for number, db in self._server.dbs.items():
+            for key in [key for key in db._dict if _name(number, key) == name]:
+                del db._dict[key]
 
 
 class Session:
@@ -67,10 +76,12 @@ class Session:
         self._connection = connection  # it closes the socket when it is let go
         self._outbox = self._socket.responses = self._socket.response_ready = Outbox()
 
-    def execute(self, data: bytes) -> None:
-        """Runs one command; a blocking one waits here, in virtual time."""
+    def execute(self, words: list[bytes]) -> None:
+        """Runs one command, which the wire has parsed already; a blocking one waits here, in virtual time."""
         try:
-            self._socket.sendall(data)
+            if self._socket._killed:
+                raise ConnectionError("Connection was closed by CLIENT KILL.")
+            self._socket._process_command(words)
         except RedisError as error:
             self._outbox.put(error)
 
@@ -107,13 +118,19 @@ def _error(error: Exception) -> bytes:
     return f"-{code} {text}\r\n".encode() if code else f"-{text}\r\n".encode()
 
 
+def _name(number: int, key: bytes) -> str:
+    """A key as a timeline calls it: the databases next to the first are told apart."""
+    text = key.decode("utf-8", "backslashreplace")
+    return f"{text} (db {number})" if number else text
+
+
 def _text(value: Any) -> str:
     """A hash, list or set as text that depends on its content alone."""
     if hasattr(value, "items"):
         return str({_plain(k): _plain(v) for k, v in sorted(value.items())})
-    if isinstance(value, (set, frozenset)):
-        return str(sorted(map(_plain, value)))
-    return str([_plain(v) for v in value]) if isinstance(value, (list, tuple)) else str(value)
+    if isinstance(value, (list, tuple)):
+        return str([_plain(v) for v in value])
+    return str(sorted(map(_plain, value))) if hasattr(value, "__iter__") else type(value).__name__
 
 
 def _plain(value: Any) -> Any:

@@ -55,6 +55,7 @@ class Server(Node):
     def __init__(self, world: World, name: str, version: tuple[int, ...] = (7, 0)) -> None:
         super().__init__(world, name)
         self.up = True
+        self.life = 0
         self._seen: dict[str, tuple[str, float | None, dict[str, Any]]] = {}
         self._lines: dict[Connection, Line] = {}
         self._version = version
@@ -64,7 +65,7 @@ class Server(Node):
 
     def arrive(self, connection: Connection, packet: Packet) -> None:
         """A request has reached this server."""
-        if not self.up or connection.ended:
+        if not self.up or connection.life != self.life:
             self.world.network.lost(packet)
             return
         if connection not in self._lines:
@@ -97,7 +98,7 @@ class Server(Node):
         assert line.session is not None
         emit = self.world.emit
         arrived = emit(self.name, "deliver", packet.name, {"from": packet.lane}, packet.seq)
-        line.session.execute(packet.data)
+        line.session.execute(packet.words)
         replies = line.session.replies()
         data = {"keys": self._changes(packet), "reply": _brief(replies)}
         applied = emit(self.name, "apply", packet.text, data, arrived)
@@ -107,21 +108,23 @@ class Server(Node):
                 self._answer(other, packet, other.session.replies(), applied)
 
     def _answer(self, line: Line, packet: Packet, replies: list[bytes], applied: int) -> None:
-        connection = line.connection
-        for data in replies if connection is not None else ():
-            assert connection is not None
-            of = packet
-            client = connection.client.name
-            reply = Packet("reply", client, self.name, of.name, of.text, of.nth, of.op, applied, data, of.lane)
-            connection.carry(reply, connection.arrive)
+        connection, of = line.connection, packet
+        if connection is None:  # a duplicate's: nobody reads them
+            return
+        place = connection.client.name, self.name, of.name, of.text, of.nth, of.op
+        for data in replies:
+            connection.carry(Packet("reply", *place, applied, of.words, of.lane, data), connection.arrive)
 
     # -- keys --------------------------------------------------------------------------------------------------
 
     def _changes(self, packet: Packet | None) -> dict[str, Any]:
         """What differs from what was last seen; who wrote a value keeps it while the value stays."""
         changes: dict[str, Any] = {}
-        present = set()
+        present, over, now = set(), [], self.wall()
         for key, value, expireat in self.database.items():
+            if expireat is not None and expireat < now:  # set to expire in the past
+                over.append(key)
+                continue
             present.add(key)
             before = self._seen.get(key)
             if before is not None and before[0] == value and before[1] == expireat:
@@ -131,6 +134,8 @@ class Server(Node):
             else:
                 owner, grant = (packet.lane, packet.op) if packet else (self.name, None)
             changes[key] = self._state(key, value, expireat, owner, grant)
+        for key in over:
+            self.database.delete(key)
         for key in [key for key in self._seen if key not in present]:
             del self._seen[key]
             changes[key] = None
@@ -141,12 +146,12 @@ class Server(Node):
         if expireat is not None:
             due = self.clock.when(expireat)
             until = round(due / MICRO, 6)
-            self.world.hub.at(max(due, self.world.hub.now), self._expire, (key, value, expireat))
+            self.world.hub.at(max(due, self.world.hub.now), self.expire, (key, value, expireat))
         state = {"value": value, "until": until, "owner": owner, "grant": grant}
         self._seen[key] = (value, expireat, state)
         return state
 
-    def _expire(self, of: tuple[str, str, float]) -> None:
+    def expire(self, of: tuple[str, str, float]) -> None:
         """At the moment when the clock should pass a key's expiry: if it has, the key is gone."""
         key, value, expireat = of
         seen = self._seen.get(key)
@@ -154,9 +159,9 @@ class Server(Node):
             return
         now = self.world.hub.now
         if not expireat < self.clock.wall(now):  # a rounding error early, or the clock was set back
-            self.world.hub.at(max(self.clock.when(expireat), now + 1), self._expire, of)
+            self.world.hub.at(max(self.clock.when(expireat), now + 1), self.expire, of)
             return
-        del self._seen[key]
+        self._gone(key)
         self.world.emit(self.name, "expire", key, {"keys": {key: None}})
 
     # -- what may befall it ------------------------------------------------------------------------------------
@@ -168,9 +173,14 @@ class Server(Node):
             if expireat is not None and self.clock.wall(self.world.hub.now) <= expireat:
                 changes[key] = self._state(key, value, expireat, state["owner"], state["grant"])
             elif expireat is not None:
-                del self._seen[key]
+                self._gone(key)
                 changes[key] = None
         return changes
+
+    def _gone(self, key: str) -> None:
+        """Expired is deleted, as by Redis' own sweep: a clock set back later does not bring it back."""
+        del self._seen[key]
+        self.database.delete(key)
 
     def evict(self, key: str) -> dict[str, Any]:
         """Forgets a key; returns what changed."""
@@ -180,9 +190,11 @@ class Server(Node):
     def stop(self) -> None:
         """The process ends: connections break, requests under way are lost."""
         self.up = False
+        self.life += 1
+        for connection in [c for client in self.world.clients.values() for c in client.connections if c.server is self]:
+            connection.hang_up()
         for connection, line in list(self._lines.items()):
             line.inbox.clear()
-            connection.end()
             self.hang_up(connection)
 
     def come_back(self, keep_data: bool) -> dict[str, Any]:

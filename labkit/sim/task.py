@@ -42,7 +42,7 @@ class Task(greenlet.greenlet):
 
     def __init__(self, hub: Hub, node: Owner, lane: str, fn: Callable[..., Any], args: tuple[Any, ...]) -> None:
         super().__init__(self._main, hub.greenlet)
-        self.gr_context = contextvars.copy_context()
+        self.gr_context = _context()
         self.hub, self.node, self.lane = hub, node, lane
         self.fn: Callable[..., Any] | None = fn
         self.args = args
@@ -62,8 +62,8 @@ class Task(greenlet.greenlet):
         try:
             assert self.fn is not None
             self.fn(*self.args)
-        except Kill:
-            pass
+        except (Kill, SystemExit):
+            pass  # sys.exit() ends this flow of control, not the program that plays the world
         except BaseException as error:
             self.failure = error
         self.fn, self.args = None, ()
@@ -74,6 +74,14 @@ class Task(greenlet.greenlet):
 
     def __hash__(self) -> int:
         return self.ident
+
+
+def _context() -> contextvars.Context:
+    """The caller's context, with decimal settings of its own: what one client sets must not reach the others."""
+    context, decimal = contextvars.copy_context(), sys.modules.get("decimal")
+    if decimal is not None:
+        context.run(lambda: decimal.setcontext(decimal.getcontext().copy()))
+    return context
 
 
 def current() -> Task:

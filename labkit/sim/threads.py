@@ -6,11 +6,13 @@ Used outside a task, once a world is over, a lock of it still works as a plain l
 
 from __future__ import annotations
 
+import _threading_local
 import threading
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
-from .hub import MICRO
+from .hub import micros
 from .task import Task, getcurrent
 
 real_local = threading.local
@@ -45,17 +47,18 @@ class Lock:
         if self._waiters is None:
             self._waiters = deque()
         self._waiters.append(task)
-        if task.hub.park(None if timeout < 0 else int(timeout * MICRO)):
+        if task.hub.park(None if timeout < 0 else micros(timeout)):
             return True  # handed over by release()
-        self._waiters.remove(task)
-        return False
+        with suppress(ValueError):  # release() has passed over it: its time had run out while its node stood still
+            self._waiters.remove(task)
+        return self.acquire(False)
 
     def release(self) -> None:
         if not self._locked:
             raise RuntimeError("release unlocked lock")
         while self._waiters:
             task = self._waiters.popleft()
-            if not task.ended and not task.node.crashed:
+            if task.parked and not task.ended and not task.node.crashed:
                 task.hub.wake(task)
                 return
         self._locked = False
@@ -149,8 +152,10 @@ class _TaskLocal:
             raise AttributeError(name) from None
 
 
-class local(real_local):
+class local(_threading_local.local):
+    """What `threading.local` is while a world runs; also a base for classes, each task with a namespace of its own."""
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls is local and getcurrent().__class__ is Task:
-            return _TaskLocal()
-        return super().__new__(cls, *args, **kwargs)
+        if cls is not local:
+            return super().__new__(cls, *args, **kwargs)
+        return _TaskLocal() if getcurrent().__class__ is Task else real_local()

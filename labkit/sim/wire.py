@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from redis.connection import AbstractConnection
 
-from .substitute import micros
+from .hub import micros
 from .task import Task, current
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Packet:
 
     name: the command's first word in capitals.  text: the command, shortened.  nth: its number among the client's
     requests of this name to this server, from 1.  op: the operation that it belongs to.  seq: its `send` event.
+    words: the command as a server parses it.  data: a reply's bytes.
     """
 
     direction: Literal["request", "reply"]
@@ -42,8 +43,9 @@ class Packet:
     nth: int
     op: int | None
     seq: int
-    data: bytes
+    words: list[bytes]
     lane: str
+    data: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,7 @@ class Connection:
         self.client, self.server = client, server
         self.network = client.world.network
         self.hub = client.world.hub
+        self.life = server.life  # a server that has restarted knows nothing of connections from before
         self.open = True
         self._timeout: float | None = None
         self._partial = b""  # bytes of a command that is not complete yet
@@ -86,8 +89,8 @@ class Connection:
         if not self.open or self.ended:
             raise BrokenPipeError(32, "Broken pipe")
         commands, self._partial = split(self._partial + data)
-        for words, raw in commands:
-            self.network.send(self, words, raw)
+        for words in commands:
+            self.network.send(self, words)
 
     def deliver(self, packet: Packet) -> None:
         """A request has reached the server."""
@@ -116,7 +119,8 @@ class Connection:
         if self.open:
             self.open = False
             self.client.connections.remove(self)
-            self.hub.at(self._due("request", 0), self.server.hang_up, self)
+            if not self.hub.closed:
+                self.hub.at(self._due("request", 0), self.server.hang_up, self)
 
     # -- both directions ---------------------------------------------------------------------------------------
 
@@ -149,24 +153,30 @@ class Connection:
         if self._reader is not None:
             self.hub.wake_now(self._reader)
 
+    def hang_up(self) -> None:
+        """The server closes its end; the client learns it behind the replies that are under way, if it ever does."""
+        if not self._silent["reply"] and not self.network.is_cut(self.client.name, self.server.name):
+            self.hub.at(self._due("reply", 0), Connection.end, self)
+
     def end(self) -> None:
-        """The server's end is gone: the client reads what it has, then an end of file."""
+        """The client reads what it has, then an end of file."""
         self.ended = True
         if self._reader is not None:
             self.hub.wake(self._reader)
 
 
-def split(data: bytes) -> tuple[list[tuple[list[bytes], bytes]], bytes]:
-    """The complete RESP commands in `data`, each as words and as bytes, and what is left over."""
+def split(data: bytes) -> tuple[list[list[bytes]], bytes]:
+    """The words of each complete RESP command in `data`, and what is left over."""
     lines = data.split(RESP)
-    if len(lines) == 2 * int(lines[0][1:] or 0) + 2 and not lines[-1]:  # one command, no line break in its words
-        return [(lines[2::2], data)], b""
+    sizes, words = lines[1::2], lines[2::2]
+    if lines[0] == b"*%d" % len(words) and sizes == [*[b"$%d" % len(word) for word in words], b""]:
+        return [words], b""  # the usual case: one command, with no line break in its words
     commands, start = [], 0
     while start < len(data):
-        words, end = _command(data, start)
-        if words is None:
+        parsed, end = _command(data, start)
+        if parsed is None:
             break
-        commands.append((words, data[start:end]))
+        commands.append(parsed)
         start = end
     return commands, data[start:]
 
@@ -194,14 +204,18 @@ def _command(data: bytes, at: int) -> tuple[list[bytes] | None, int]:
 class WorldConnection(AbstractConnection):
     """redis-py's own connection, over a simulated stream. Parser, time-outs, retries, pipelines stay redis-py's."""
 
+    host = ""  # redis-py declares a property here that answers None
+
     def __init__(self, *, client: Client, server: Server, **kwargs: Any) -> None:
-        self.host, self.port = server.name, 6379
         self._ends = (client, server)
         super().__init__(**kwargs)
+        self.host, self.port = server.name, 6379
 
     def _connect(self) -> Any:
         client, server = self._ends
-        return client.world.network.connect(client, server, self._socket_connect_timeout)
+        stream = client.world.network.connect(client, server, self._socket_connect_timeout)
+        stream.settimeout(self.socket_timeout)
+        return stream
 
     def _host_error(self) -> str:
         return self.host
@@ -235,5 +249,5 @@ class Scripts:
 
 def shorten(words: list[bytes], limit: int = 64) -> str:
     """A command as a person would write it."""
-    text = " ".join([word.decode("utf-8", "backslashreplace") for word in words])
+    text = b" ".join(words).decode("utf-8", "backslashreplace")
     return text if len(text) <= limit else text[: limit - 1] + "…"

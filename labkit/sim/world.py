@@ -11,6 +11,7 @@ Same seed and tape, same timeline. A run ends when the code of all clients has e
 
 from __future__ import annotations
 
+import _thread
 import concurrent.futures.thread
 import math
 from collections.abc import Callable
@@ -20,17 +21,19 @@ from ..recording import Recorder, sentence
 from ..timeline import KINDS, Event, Timeline
 from .choices import Choices
 from .errors import ClientDied, WorldError
-from .hub import MICRO, Hub
+from .hub import MICRO, Hub, micros
+from .mishaps import Mishaps
 from .monitor import watched
 from .network import Network, Trigger
 from .nodes import Client, Node
 from .server import Server
-from .substitute import MONOTONIC, micros, substituted
+from .standins import MONOTONIC
+from .substitute import substituted
 from .task import Task, current, getcurrent, line_of
 from .wire import Rule
 
 
-class World:
+class World(Mishaps):
     """Raises ValueError for a tape that cannot be read. `patience`: real seconds that a client's code may run without
     waiting before it is stopped (None: for ever, for use with a debugger)."""
 
@@ -49,6 +52,7 @@ class World:
         self._numbers = 0
         self._death: tuple[str, Exception] | None = None
         self._sealed: Timeline | None = None
+        self._thread = _thread.get_ident()
 
     def __enter__(self) -> World:
         return self
@@ -116,12 +120,17 @@ class World:
         client's code did not handle), each with the timeline so far; KeyboardInterrupt closes the world first."""
         if self._sealed is not None:
             raise RuntimeError("This world has been run already; a timeline comes from a world of its own.")
+        if self._thread != _thread.get_ident():
+            raise RuntimeError("A world is made, run and closed in one thread: make this one where you run it.")
         try:
             with substituted(), watched(self.hub, self.patience):
                 self.hub.run(micros(until))
             self._note_unfinished(until)
         except WorldError as error:
             error.timeline = self._seal()
+            raise
+        except KeyboardInterrupt:
+            self.close()
             raise
         finally:
             timeline = self._seal()
@@ -136,7 +145,10 @@ class World:
 
     def _seal(self) -> Timeline:
         if self._sealed is None:
-            events = tuple(Event(n, at / MICRO, *rest) for n, (at, *rest) in enumerate(self._log))
+            events = tuple(
+                Event(seq, at / MICRO, node, kind, name, data, cause)
+                for seq, (at, node, kind, name, data, cause) in enumerate(self._log)
+            )
             self._sealed = Timeline(events, self.seed, self.tape, self.story)
         return self._sealed
 
@@ -144,7 +156,7 @@ class World:
         """Ends what is left of the clients; nothing that they do in their clean-up code counts any more."""
         self._seal()
         if not self.hub.closed:
-            with substituted():
+            with substituted(), watched(self.hub, self.patience):
                 self.hub.close()
             queues: Any = concurrent.futures.thread._threads_queues
             for thread in [t for t in queues if "_labkit_task" in t.__dict__]:
@@ -165,12 +177,8 @@ class World:
         if isinstance(getcurrent(), Task):
             return fn(*args)
         result: list[Any] = []
-        task = Task(self.hub, node, node.name, lambda: result.append(fn(*args)), ())
         with substituted():
-            task.parent = getcurrent()
-            task.switch()
-        if task.failure is not None:
-            raise task.failure
+            self.hub.play(Task(self.hub, node, node.name, lambda: result.append(fn(*args)), ()))
         return result[0]
 
     def _ended(self, task: Task) -> None:
@@ -193,8 +201,9 @@ class World:
     def _note_unfinished(self, until: float) -> None:
         """A client that can never go on is a deadlock; one that was cut off is said to be so."""
         left = [task for task in self._mains if not task.ended and not task.node.crashed]
+        idle = self.hub.idle(Server.expire)  # an expiry wakes nobody
         for task in left:
-            stuck = task.parked and task.timer is None and not task.node.paused and self.hub.idle()
+            stuck = task.parked and task.timer is None and not task.node.paused and idle
             text = "waits for ever" if stuck else f"is still at work when the run ends at {until:g} s"
             where = line_of(task.gr_frame)
             self.emit(task.lane, "note", f"{task.lane} {text}, at {where}", {"deadlock": stuck, "unfinished": True})
@@ -225,70 +234,3 @@ class World:
     def next_number(self) -> int:
         self._numbers += 1
         return self._numbers
-
-    # -- what faults do ----------------------------------------------------------------------------------------
-
-    def pause(self, name: str, lasting: float) -> None:
-        """Stops a node's processor for `lasting` seconds: a garbage collection, a swapped-out process."""
-        node = self.node(name)
-        if node.paused or node.crashed:
-            return
-        node.paused = True
-        cause = self.emit(name, "pause", name, {"until": round(self.now + lasting, 6)})
-        self.hub.at(self.hub.now + micros(lasting), self._wake, (node, cause))
-
-    def _wake(self, of: tuple[Node, int]) -> None:
-        node, cause = of
-        if node.paused and not node.crashed:
-            node.paused = False
-            self.emit(node.name, "wake", node.name, {}, cause)
-            while node.held_back:
-                task = node.held_back.popleft()
-                self.hub.at(self.hub.now, self.hub.resume, task, node.name)
-
-    def crash(self, name: str) -> None:
-        """Kills a client at once: no clean-up code of its runs, its connections break."""
-        client = self.node(name)
-        if not isinstance(client, Client):
-            raise ValueError(f"{name} is a server: let it restart instead of crash.")
-        if client.crashed:
-            return
-        client.crashed = True
-        self.emit(name, "crash", name, {})
-        for connection in list(client.connections):
-            self.hub.at(self.hub.now + 1, lambda c: c.close(), connection)
-        for task in self._mains:
-            if task.node is client and not task.ended:
-                self._main_gone()
-
-    def set_clock(self, name: str, step: float = 0.0, rate: float | None = None) -> None:
-        """Steps a node's wall clock by `step` seconds and, if given, lets it go `rate` times as fast from now on."""
-        node = self.node(name)
-        node.clock.set(self.hub.now, step, rate)
-        data: dict[str, Any] = ({"step": step} if step else {}) | ({"rate": rate} if rate is not None else {})
-        if isinstance(node, Server):
-            data["keys"] = node.clock_changed()
-        self.emit(name, "clock", name, data)
-
-    def restart(self, name: str, keep_data: bool, down: float = 0.0) -> None:
-        """Stops a server and starts it again `down` seconds later, with its data or empty."""
-        server = self.node(name)
-        if not isinstance(server, Server):
-            raise ValueError(f"{name} is a client: let it crash instead of restart.")
-        cause = self.emit(name, "crash", name, {})
-        server.stop()
-        self.hub.at(self.hub.now + micros(down), self._come_back, (server, keep_data, cause))
-
-    def _come_back(self, of: tuple[Server, bool, int]) -> None:
-        server, keep_data, cause = of
-        keys = server.come_back(keep_data)
-        self.emit(server.name, "restart", server.name, {"kept": keep_data, "keys": keys}, cause)
-
-    def evict(self, name: str, key: str) -> None:
-        """Lets a server throw a key away to make room for others."""
-        server = self.node(name)
-        if not isinstance(server, Server):
-            raise ValueError(f"{name} is a client: it has no keys to evict.")
-        keys = server.evict(key)
-        if keys:
-            self.emit(name, "evict", key, {"keys": keys})

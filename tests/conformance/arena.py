@@ -68,8 +68,7 @@ class WorldArena(Arena):
         try:
             self.world.run()
         except ClientDied as died:
-            assert died.__cause__ is not None
-            raise died.__cause__ from None
+            raise (died.__cause__ or died) from None
 
     def close(self) -> None:
         self.world.close()

@@ -1,0 +1,41 @@
+"""Each broken lock is caught by the check that it names, in the story that was made for it; the safe lock is not."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from labkit.checks import CHECKS
+from labkit.locks import LOCKS
+from labkit.stories import play
+
+CAUGHT = [
+    ("two-step", "crash-between"),
+    ("plain-del", "late-release"),
+    ("plain-del", "delayed-release"),
+    ("plain-del", "duplicate-release"),
+    ("shared-id", "shared-id"),
+    ("ghost", "lost-grant"),
+    ("ghost", "lost-release"),
+]
+
+
+def check_of(lock: str) -> str:
+    return str(sys.modules[LOCKS[lock].__module__].CAUGHT_BY)
+
+
+@pytest.mark.parametrize(("lock", "story"), CAUGHT)
+def test_the_flaw_is_found(lock: str, story: str) -> None:
+    verdict = CHECKS[check_of(lock)](play(story, lock=lock))
+    assert verdict.holds is False, verdict
+
+
+@pytest.mark.parametrize(("lock", "story"), CAUGHT)
+def test_the_safe_lock_is_not_blamed(lock: str, story: str) -> None:
+    verdict = CHECKS[check_of(lock)](play(story, lock="safe"))
+    assert verdict.holds is True, verdict
+
+
+def test_each_broken_lock_has_its_story() -> None:
+    assert {lock for lock, _ in CAUGHT} == set(LOCKS) - {"safe"}

@@ -1,0 +1,36 @@
+"""The safe lock in every story and on schedules that wander: nothing is called broken but what the fault does break."""
+
+from __future__ import annotations
+
+import pytest
+
+from labkit.checks import CHECKS
+from labkit.stories import STORIES, play
+
+LATE = {"one_believer"}  # a holder that outlives its lease goes on believing
+WRITES_LATE = {"one_believer", "no_stale_write"}
+BROKEN_BY_THE_FAULT = {
+    "gc-pause": WRITES_LATE,
+    "partition": WRITES_LATE,
+    "clock-step": {"exclusive_grants", *WRITES_LATE},  # one server cannot promise a grant beyond its own clock
+    "server-restart": {"exclusive_grants", *WRITES_LATE},  # nor beyond its own memory
+    "evicted": {"exclusive_grants", *WRITES_LATE},
+    "late-release": LATE,
+    "shared-id": LATE,
+}
+
+
+@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("story", STORIES)
+def test_the_safe_lock_is_blamed_for_nothing_else(story: str, seed: int) -> None:
+    timeline = play(story, seed=seed, lock="safe")
+    verdicts = {name: check(timeline) for name, check in CHECKS.items()}
+    broken = {name for name, verdict in verdicts.items() if verdict.holds is False}
+    assert broken == BROKEN_BY_THE_FAULT.get(story, set()), (timeline.token, [verdicts[name].why for name in broken])
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_without_its_fault_the_story_breaks_nothing(story: str) -> None:
+    calm = STORIES[story].but(faults=lambda p: [])
+    timeline = play(calm, lock="safe", **({"work": 1} if "work" in calm.params else {}))
+    assert [name for name, check in CHECKS.items() if check(timeline).holds is False] == []

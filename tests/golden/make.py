@@ -1,0 +1,100 @@
+"""Writes the golden timelines: for each check a run in which its claim holds, one that breaks it and, where there is
+such a thing, one that cannot tell. `python tests/golden/make.py` after a change that is meant; a test compares.
+
+`GOLDEN` also says what each check must answer and which events it must point to: node, kind and the name's first word.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from labkit.stories import find, play
+from labkit.story import Story
+from labkit.timeline import Timeline
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Golden:
+    """One file: the run, the verdict, the events that show it. Named by its check and one word more."""
+
+    play: Callable[[], Timeline]
+    holds: bool | None
+    shown_by: tuple[str, ...] = ()
+
+
+def of(story: str, until: float | None = None, **params: Any) -> Callable[[], Timeline]:
+    """A run of a story of the course, perhaps cut short."""
+    chosen = find(story) if until is None else find(story).but(until=until)
+    return lambda: play(chosen, **params)
+
+
+def _wait_for_ever(me: Any, p: Any) -> None:
+    threading.Event().wait()
+
+
+def _just_look(me: Any, p: Any) -> None:
+    me.redis().get("stock")
+
+
+DEADLOCK = Story(name="deadlock", claim="A waits for what nobody will do.", actors={"A": _wait_for_ever})
+NOBODY = Story(name="nobody", claim="A looks at the lock and leaves it alone.", actors={"A": _just_look})
+
+GOLDEN = {
+    "contended-good": Golden(of("ttl-dilemma", work=1), True),
+    "contended-unknown": Golden(of("ttl-dilemma", until=0.4, work=1), None),
+    "exclusive_grants-good": Golden(of("ttl-dilemma", ttl=2, work=1), True),
+    "exclusive_grants-bad": Golden(of("clock-step", ttl=3), False, ("A ok acquire", "B ok acquire")),
+    "exclusive_grants-unknown": Golden(of("ttl-dilemma", until=0.4, work=1), None),
+    "finishes-good": Golden(of("ttl-dilemma", work=1), True),
+    "finishes-bad": Golden(lambda: play(DEADLOCK), False, ("A note A",)),
+    "finishes-unknown": Golden(of("ttl-dilemma", until=0.4), None, ("A note A", "B note B")),
+    "honest-good": Golden(of("lost-release", lock="safe", ttl=6), True),
+    "honest-bad": Golden(of("lost-grant"), False, ("A invoke acquire", "redis apply SET", "redis expire stock")),
+    "honest-bad-release": Golden(
+        of("lost-release"), False, ("A invoke release", "redis apply SET", "redis apply EVAL")
+    ),
+    "honest-unknown": Golden(lambda: play(NOBODY), None),
+    "no_stale_write-good": Golden(of("gc-pause", pause=0), True),
+    "no_stale_write-bad": Golden(
+        of("gc-pause", ttl=2, pause=5), False, ("A invoke write", "redis apply SET", "redis apply SET")
+    ),
+    "no_stale_write-unknown": Golden(of("ttl-dilemma", work=1), None),
+    "not_stuck-good": Golden(of("crash-between", lock="safe", ttl=2, crash=5), True),
+    "not_stuck-bad": Golden(of("crash-between", until=2), False, ("redis apply SETNX",)),
+    "not_stuck-unknown": Golden(of("ttl-dilemma", until=0.4), None),
+    "one_believer-good": Golden(of("gc-pause", pause=0), True),
+    "one_believer-bad": Golden(of("gc-pause", ttl=2, pause=5), False, ("A ok acquire", "B ok acquire")),
+    "one_believer-unknown": Golden(of("ttl-dilemma", until=0.4), None),
+    "own_release-good": Golden(of("late-release", lock="safe", ttl=2, work=3), True),
+    "own_release-bad": Golden(
+        of("late-release", ttl=2, work=3), False, ("A invoke release", "redis apply DEL", "redis apply SET")
+    ),
+    "own_release-bad-value": Golden(
+        of("shared-id"), False, ("A invoke release", "redis apply EVALSHA", "redis apply SET")
+    ),
+    "own_release-unknown": Golden(of("ttl-dilemma", until=0.4), None),
+}
+
+
+def text(golden: Golden) -> str:
+    """The run as JSON, without the line numbers of its notes: they change with every edit of a story."""
+    return re.sub(r"(\.py):\d+", r"\1", golden.play().to_json())
+
+
+def main() -> None:
+    texts = {name: text(golden) for name, golden in GOLDEN.items()}
+    for old in FOLDER.glob("*.json"):
+        old.unlink()
+    for name, content in texts.items():
+        (FOLDER / f"{name}.json").write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
