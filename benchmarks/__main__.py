@@ -11,66 +11,82 @@ from dataclasses import asdict
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from . import leak, locks, pictures, world
 from .common import Figure, Row
 
 FIGURES: dict[str, Figure] = {**locks.FIGURES, **world.FIGURES, **pictures.FIGURES, **leak.FIGURES}
 ROUNDS = 15
+SIGNS = {"at most": "≤", "below": "<", "at least": "≥"}
+COLOURS = {"ok": "green", "short": "bold red", "reported": "dim", "missing": "bold red"}
 
 
-def main(words: Sequence[str] | None = None, figures: Mapping[str, Figure] | None = None) -> int:
-    """Exit status: 0, all goals are reached; 1, one is missed or could not be measured; 2, no figure has that name."""
-    given = _parser().parse_args(words)
-    known = FIGURES if figures is None else figures
-    unknown = [name for name in given.only if name not in known]
-    if unknown:
-        print(f"No figure is called {unknown[0]!r}; there are {', '.join(known)}.", file=sys.stderr)
-        return 2
-    chosen = {name: known[name] for name in given.only} if given.only else known | leak.IN_ALL if figures is None else known
+def main(
+    words: Sequence[str] | None = None,
+    figures: Mapping[str, Figure] = FIGURES,
+    in_all: Mapping[str, Figure] = leak.IN_ALL,
+) -> int:
+    """Takes `figures`, those in `in_all` in their place where no name is given. Returns the exit status: 0, all goals
+    are reached; 1, one is missed or could not be measured; 2, no figure has that name."""
+    given = _parser(figures).parse_args(words)
+    for name in given.only:
+        if name not in figures:
+            print(f"No figure is called {name!r}; there are {', '.join(figures)}.", file=sys.stderr)
+            return 2
+    chosen = {name: figures[name] for name in given.only} or {**figures, **in_all}
     before = load()
     rows = [row for figure in chosen.values() for row in figure(given.rounds)]
-    busy = f"load average {before} before, {load()} after, on {os.cpu_count()} processors"
-    print(as_json(rows, busy)) if given.json else Console().print(table(rows, busy))
+    busy = f"Load average {before} before and {load()} after, on {os.cpu_count()} processors."
+    print(as_json(rows, busy)) if given.json else show(rows, busy)
     return int(any(row.failed for row in rows))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", metavar="NAME", action="append", default=[], help=f"one of {', '.join(FIGURES)}")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"rounds a figure takes (default {ROUNDS})")
+def _parser(figures: Mapping[str, Figure]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").partition(": ")[2])
+    parser.add_argument("--only", metavar="NAME", action="append", default=[], help=f"one of {', '.join(figures)}")
+    parser.add_argument("--rounds", type=_rounds, default=ROUNDS, help=f"how often to measure (default: {ROUNDS})")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     return parser
 
 
+def _rounds(word: str) -> int:
+    if not word.isdigit() or not int(word):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number of rounds, 1 or more")
+    return int(word)
+
+
 def load() -> str:
-    """How busy the machine has been for the last minute: figures of a busy machine are worth less."""
+    """How busy the machine has been in the last minute: the figures of a busy one are worth less."""
     return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
-def table(rows: Sequence[Row], busy: str) -> Table:
-    grid = Table(caption=busy, caption_justify="left")
-    for heading in ("name", "figure", "middle half", "goal", "", "note"):
-        grid.add_column(heading, justify="right" if heading in ("figure", "middle half", "goal") else "left")
-    colours = {"ok": "green", "short": "bold red", "not measured": "yellow", "reported": "dim"}
+def show(rows: Sequence[Row], busy: str, console: Console | None = None) -> None:
+    """One line a figure, then what each stands on."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("figure", "median", "middle half", "goal", ""):
+        table.add_column(heading, justify="left" if heading in ("figure", "") else "right", no_wrap=True)
     for row in rows:
         spread = f"{number(row.spread[0])} … {number(row.spread[1])}" if row.spread else ""
-        goal = f"{row.sense} {number(row.goal)} {row.unit}".strip() if row.goal is not None else ""
-        figure = f"{number(row.figure)} {row.unit}".strip()
-        verdict = f"[{colours[row.verdict]}]{row.verdict}"
-        grid.add_row(row.name, figure, spread, goal, verdict, row.note)
-    return grid
+        goal = f"{SIGNS[row.sense]} {number(row.goal)}" if row.goal is not None else ""
+        value = f"{number(row.figure)} {row.unit}".strip()
+        table.add_row(row.name, value, spread, goal, Text(row.verdict, COLOURS[row.verdict]))
+    out = console or Console()
+    notes = [f"{row.name}: {row.note}." for row in rows if row.note]
+    out.print(table, "", *notes, busy, sep="\n", highlight=False)
 
 
 def number(value: float | None) -> str:
-    """Three figures at least, and thousands set apart."""
+    """Three digits that count, or all before the point."""
     if value is None:
         return "–"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" if abs(value) < 1 else f"{value:.2f}"
+    digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    return f"{value:,.{digits}f}"
 
 
 def as_json(rows: Sequence[Row], busy: str) -> str:
-    return json.dumps([asdict(row) | {"verdict": row.verdict, "load": busy} for row in rows], ensure_ascii=False, indent=1)
+    found = [asdict(row) | {"verdict": row.verdict} for row in rows]
+    return json.dumps({"figures": found, "machine": busy}, ensure_ascii=False, indent=1)
 
 
 if __name__ == "__main__":

@@ -33,9 +33,9 @@ class Row:
     note: str = ""
 
     @property
-    def verdict(self) -> Literal["ok", "short", "reported", "not measured"]:
+    def verdict(self) -> Literal["ok", "short", "reported", "missing"]:
         if self.figure is None:
-            return "not measured"
+            return "missing"
         if self.goal is None:
             return "reported"
         reached = {

@@ -41,7 +41,7 @@ def acquire_release(rounds: int) -> list[Row]:
     for name, title in PEERS.items():
         rows.append(summary(f"SafeLock / {title}", ratios(safe, times[name]), unit="×", goal=1.0, sense="below"))
     rows.append(summary("SafeLock / redlock-py", ratios(safe, times["redlock-py"]), unit="×"))
-    return [*rows, summary("SafeLock, acquire and release", micro, unit="µs")]
+    return [*rows, summary("SafeLock, one pair", micro, unit="µs")]
 
 
 def contenders(client: Any) -> dict[str, Pair]:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 LOCK_CALLS = {"acquire": "acquire", "try_acquire": "acquire", "extend": "extend", "reacquire": "extend"}
 LOCK_CALLS["release"] = "release"
 STORE_CALLS = {"read": "read", "write": "write"}
+LOST = ("LeaseLost", "LockNotOwnedError", "NotAcquired", "ReleaseUnlockedLock", "ExtendUnlockedLock")
 INDEFINITE = ("ConnectionError", "TimeoutError", "OSError")  # names of classes: redis-py's and the built-in ones
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -76,7 +77,7 @@ class Recorder:
             grant = self._grants.get(self.scene.lane())
             return {"resource": name, "grant": grant} | ({"value": plain(args[0])} if args else {})
 
-        def ended(result: Any, _: int) -> tuple[str, dict[str, Any]]:
+        def ended(result: Any, seq: int, about: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             return ("fail", {"reason": "refused"}) if result is False else ("ok", {"value": plain(result)})
 
         return self.around(call, method, data, ended)
@@ -86,7 +87,7 @@ class Recorder:
         call: str,
         method: Callable[..., Any],
         data: Callable[[tuple[Any, ...]], dict[str, Any]],
-        ended: Callable[[Any, int], tuple[str, dict[str, Any]]],
+        ended: Callable[[Any, int, dict[str, Any]], tuple[str, dict[str, Any]]],
     ) -> Callable[..., Any]:
         """`method`, with its call and its end written down."""
         scene = self.scene
@@ -97,19 +98,19 @@ class Recorder:
             if outer is not None:  # a call that the object makes to itself
                 scene.enter(outer)
                 return method(*args, **kwargs)
-            lane = scene.lane()
-            seq = scene.emit(lane, "invoke", call, data(args))
+            lane, about = scene.lane(), data(args)
+            seq = scene.emit(lane, "invoke", call, about)
             scene.enter(seq)
             try:
                 result = method(*args, **kwargs)
             except Exception as error:
                 scene.enter(None)
-                kind = "unknown" if _indefinite(error) else "fail"
-                lost = kind == "fail" and call in ("extend", "release")
-                scene.emit(lane, kind, call, {"reason": sentence(error)} | ({"lost": True} if lost else {}), seq)
+                kind = "unknown" if _is_a(error, INDEFINITE) else "fail"
+                lost = {"lost": True} if _is_a(error, LOST) else {}
+                scene.emit(lane, kind, call, {"reason": sentence(error)} | lost, seq)
                 raise
             scene.enter(None)
-            kind, outcome = ended(result, seq)
+            kind, outcome = ended(result, seq, about)
             scene.emit(lane, kind, call, outcome, seq)
             return result
 
@@ -121,7 +122,7 @@ class _Lock:
 
     def __init__(self, recorder: Recorder, key: str, ttl: float | None) -> None:
         self.recorder, self.key, self.ttl = recorder, key, ttl
-        self._leases: list[tuple[object, int]] = []
+        self._leases: list[tuple[object, int | None]] = []
         self._latest: dict[str, int] = {}  # lane -> the grant it got last from this object
 
     def around(self, call: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -129,12 +130,12 @@ class _Lock:
             about = {"key": self.key, "ttl": self.ttl}
             return about if call == "acquire" else about | {"grant": self._grant_of(args)}
 
-        def ended(result: Any, seq: int) -> tuple[str, dict[str, Any]]:
+        def ended(result: Any, seq: int, about: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             if call == "release":
                 return "ok", {}
             if result is False or (call == "acquire" and not result):  # None from extend: some have no more to say
                 return "fail", {"reason": "busy" if call == "acquire" else "refused"}
-            return "ok", self._granted(result, self._learn(call, result, seq))
+            return "ok", self._granted(result, self._learn(seq) if call == "acquire" else about["grant"])
 
         return self.recorder.around(call, method, data, ended)
 
@@ -146,23 +147,18 @@ class _Lock:
                 return grant
         return self._latest.get(lane, max(self._latest.values(), default=None))
 
-    def _learn(self, call: str, result: Any, seq: int) -> int:
+    def _learn(self, seq: int) -> int:
         lane = self.recorder.scene.lane()
-        if call == "acquire":
-            self._latest[lane] = self.recorder._grants[lane] = seq
-        grant = seq if call == "acquire" else self._latest.get(lane, seq)
-        same = [g for lease, g in self._leases if getattr(lease, "token", None) == getattr(result, "token", self)]
-        grant = grant if call == "acquire" or not same else same[-1]
-        if hasattr(result, "deadline"):
-            self._leases.append((result, grant))
-        return grant
+        self._latest[lane] = self.recorder._grants[lane] = seq
+        return seq
 
-    def _granted(self, result: Any, grant: int) -> dict[str, Any]:
+    def _granted(self, result: Any, grant: int | None) -> dict[str, Any]:
         scene = self.recorder.scene
-        if hasattr(result, "deadline"):
-            deadline = scene.moment(result.deadline)
-            return {"token": str(result.token), "deadline": round(deadline, 6), "fence": result.fence, "grant": grant}
-        return {"grant": grant} | ({"deadline": round(scene.sent_at() + self.ttl, 6)} if self.ttl else {})
+        if not hasattr(result, "deadline"):
+            return {"grant": grant} | ({"deadline": round(scene.sent_at() + self.ttl, 6)} if self.ttl else {})
+        self._leases.append((result, grant))
+        deadline = scene.moment(result.deadline)
+        return {"token": str(result.token), "deadline": round(deadline, 6), "fence": result.fence, "grant": grant}
 
 
 def _replace(thing: Any, name: str, method: Callable[..., Any]) -> None:
@@ -173,8 +169,8 @@ def _replace(thing: Any, name: str, method: Callable[..., Any]) -> None:
         raise TypeError(f"A {kind} has no room for a watched {name}: use `class Watched({kind}): pass`.") from None
 
 
-def _indefinite(error: BaseException) -> bool:
-    return any(cls.__name__ in INDEFINITE for cls in type(error).__mro__)
+def _is_a(error: BaseException, names: tuple[str, ...]) -> bool:
+    return any(cls.__name__ in names for cls in type(error).__mro__)
 
 
 def sentence(error: BaseException) -> str:

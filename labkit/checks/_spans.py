@@ -40,8 +40,3 @@ def contended(timeline: Timeline) -> bool:
 
 
 UNTESTED = "Nobody asked for a lock that another had, so this run does not put the claim to the test."
-
-
-def ms(seconds: float) -> str:
-    """A duration as a person reads it: 640 ms, 26.9 s."""
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

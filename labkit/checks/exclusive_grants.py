@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from ..timeline import Timeline
 from ..verdict import Verdict
-from ._spans import UNTESTED, contended, ms, overlap, pairs
+from ..wording import duration
+from ._spans import UNTESTED, contended, overlap, pairs
 
 CLAIM = "P1: at no time are two grants of one lock valid."
 
@@ -14,7 +15,7 @@ def check(timeline: Timeline) -> Verdict:
     for one, other in pairs(timeline):
         both = overlap(one.valid, other.valid)
         if both:
-            why = f"{one.node} and {other.node} each had a valid lease on {one.key} for {ms(both[1] - both[0])}"
+            why = f"{one.node} and {other.node} each had a valid lease on {one.key} for {duration(both[1] - both[0])}"
             why += f", from t = {both[0]:.3f} s."
             return Verdict(CLAIM, False, why, (one.evidence[0], other.evidence[0]))
     if not contended(timeline):

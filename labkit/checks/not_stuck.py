@@ -7,7 +7,8 @@ from math import inf
 
 from ..timeline import Hold, Op, Timeline
 from ..verdict import Verdict
-from ._spans import acquisition, ms
+from ..wording import duration
+from ._spans import acquisition
 
 CLAIM = "P5: no lock stays taken much longer than its TTL once its holder has left."
 SLACK = 1.1
@@ -48,4 +49,4 @@ def _why(hold: Hold, left: float) -> str:
     gone = f"{hold.owner} left at t = {left:.3f} s, but {hold.key} "
     if hold.why == "open" and hold.until is None:
         return gone + "has no expiry: nobody will ever get it again."
-    return gone + f"stays taken until t = {_stays(hold):.3f} s, {ms(_stays(hold) - left)} later."
+    return gone + f"stays taken until t = {_stays(hold):.3f} s, {duration(_stays(hold) - left)} later."

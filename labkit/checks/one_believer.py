@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from ..timeline import Timeline
 from ..verdict import Verdict
-from ._spans import UNTESTED, contended, ms, overlap, pairs
+from ..wording import duration
+from ._spans import UNTESTED, contended, overlap, pairs
 
 CLAIM = "P2: at no time do two clients believe that they hold one lock."
 
@@ -15,7 +16,9 @@ def check(timeline: Timeline) -> Verdict:
     for one, other in pairs(timeline):
         both = overlap([(one.start, one.end)], [(other.start, other.end)])
         if both and one.node != other.node:
-            why = f"{one.node} and {other.node} both believed that they held {one.key} for {ms(both[1] - both[0])}"
+            why = (
+                f"{one.node} and {other.node} both believed that they held {one.key} for {duration(both[1] - both[0])}"
+            )
             why += f", from t = {both[0]:.3f} s."
             return Verdict(CLAIM, False, why, (one.evidence[0], other.evidence[0]))
     if not contended(timeline):

@@ -57,13 +57,14 @@ class SafeLock:
 
     def extend(self, lease: Lease) -> Lease:
         """A full TTL from now on, under the same token. Raises LeaseLost if the lock is not ours any more."""
-        sent = time.monotonic()
-        self._ask("extend", lease, [], self._ms)
-        return Lease(self.name, lease.token, lease.fence, sent + self.ttl - drift(self.ttl))
+        token, sent = self._token_of(lease), time.monotonic()
+        self._ask("extend", [self.name], [token, self._ms])
+        return Lease(self.name, token, lease.fence, sent + self.ttl - drift(self.ttl))
 
     def release(self, lease: Lease) -> None:
         """Gives the lock back. Raises LeaseLost if it was not ours any more: then exclusion did not last to the end."""
-        self._ask("release", lease, [self._receipt(lease.token)], RECEIPT_MS)
+        token = self._token_of(lease)
+        self._ask("release", [self.name, self._receipt(token)], [token, RECEIPT_MS])
 
     hold = waiting.hold
 
@@ -79,10 +80,13 @@ class SafeLock:
         won = self.client.set(self.name, token, nx=True, px=self._ms)  # before Redis 7.0: NX and GET one by one
         return None if won else _text(self._call(self.client.get, self.name)) or "somebody who has just left"
 
-    def _ask(self, script: str, lease: Lease, keys: list[str], ms: int) -> None:
-        if not isinstance(lease, Lease) or lease.name != self.name:
-            raise Misuse(f"{script} of {self.name!r} wants a lease of this lock, not {lease!r}.")
-        happened, others = self._call(self._scripts()[script], [self.name, *keys], [lease.token, ms])
+    def _token_of(self, lease: Lease) -> str:
+        if not isinstance(lease, Lease) or lease.name != self.name or not isinstance(lease.token, str):
+            raise Misuse(f"The lock {self.name!r} wants a lease that it has granted, not {lease!r}.")
+        return lease.token
+
+    def _ask(self, script: str, keys: list[str], args: list[Any]) -> None:
+        happened, others = self._call(self._scripts()[script], keys, args)
         if not happened:
             raise LeaseLost("stolen" if others else "expired", self.name)
 
@@ -99,14 +103,14 @@ class SafeLock:
             self.release(lease)
 
     def _scripts(self) -> dict[str, Any]:
-        """Loaded before the first grant: a user who may not run scripts, or may not write receipts, learns it while
-        nothing is locked yet."""
+        """Loaded before the first grant, in one round trip: a user who may not run scripts, or may not write receipts,
+        learns it while nothing is locked yet."""
         if not self._loaded:
-            scripts = {name: self.client.register_script(source) for name, source in LUA.items()}
+            first = self.client.pipeline(transaction=False)
             for source in LUA.values():
-                self.client.script_load(source)
-            self.client.exists(self._receipt("none"))
-            self._loaded = scripts
+                first.script_load(source)
+            first.exists(self._receipt("none")).execute()
+            self._loaded = {name: self.client.register_script(source) for name, source in LUA.items()}
         return self._loaded
 
     def _receipt(self, token: str) -> str:

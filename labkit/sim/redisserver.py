@@ -38,18 +38,26 @@ class Database:
 
     def __init__(self, version: tuple[int, ...] = (7, 0)) -> None:
         self._server = fakeredis.FakeServer(version=version)
+        self._known: dict[int, dict[bytes, tuple[Any, float | None]]] = {}  # what `news` has told, by database and key
         self.version = version
 
     def session(self) -> Session:
         return Session(self._server)
 
-    def items(self) -> Iterator[tuple[str, str, float | None]]:
-        """Each key with its value as text and its expiry by this server's wall clock (None: never)."""
+    def news(self) -> Iterator[tuple[str, str | None, float | None]]:
+        """The keys that are not as they were at the last call, each with its value as text (None: it is gone) and its
+        expiry by this server's wall clock (None: never). A hash, list or set comes up each time: it changes in place."""
         for number, db in self._server.dbs.items():
+            known = self._known.setdefault(number, {})
             for key, item in db._dict.items():
-                value = item.value
-                text = value.decode("utf-8", "backslashreplace") if type(value) is bytes else _text(value)
-                yield _name(number, key), text, item.expireat
+                state = item.value, item.expireat
+                if known.get(key) != state or type(item.value) is not bytes:
+                    known[key] = state
+                    yield _name(number, key), _text(item.value), item.expireat
+            if len(known) > len(db._dict):
+                for key in [key for key in known if key not in db._dict]:
+                    del known[key]
+                    yield _name(number, key), None, None
 
     def restarted(self, keep_data: bool) -> Database:
         """A server that has come back: with its data or empty, in both cases without its cached scripts."""
@@ -61,10 +69,11 @@ class Database:
         return fresh
 
     def delete(self, name: str) -> None:
-        """Removes the key that `items` calls by this name."""
+        """Removes the key that `news` calls by this name; its removal is no news any more, its return will be."""
         for number, db in self._server.dbs.items():
             for key in [key for key in db._dict if _name(number, key) == name]:
                 del db._dict[key]
+                self._known.get(number, {}).pop(key, None)
 
 
 class Session:
@@ -125,7 +134,9 @@ def _name(number: int, key: bytes) -> str:
 
 
 def _text(value: Any) -> str:
-    """A hash, list or set as text that depends on its content alone."""
+    """A value as text; that of a hash, list or set depends on its content alone."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
     if hasattr(value, "items"):
         return str({_plain(k): _plain(v) for k, v in sorted(value.items())})
     if isinstance(value, (list, tuple)):

@@ -68,10 +68,11 @@ class Server(Node):
         if not self.up or connection.life != self.life:
             self.world.network.lost(packet)
             return
-        if connection not in self._lines:
-            self._lines[connection] = Line(connection)
-            self._lines[connection].task = self.world.hub.spawn(self, self.name, self._serve, self._lines[connection])
-        self._lines[connection].take(packet)
+        line = self._lines.get(connection)
+        if line is None:
+            line = self._lines[connection] = Line(connection)
+            line.task = self.world.hub.spawn(self, self.name, self._serve, line)
+        line.take(packet)
 
     def again(self, packet: Packet) -> None:
         """The same request once more, on a connection whose replies nobody reads."""
@@ -120,25 +121,19 @@ class Server(Node):
     def _changes(self, packet: Packet | None) -> dict[str, Any]:
         """What differs from what was last seen; who wrote a value keeps it while the value stays."""
         changes: dict[str, Any] = {}
-        present, over, now = set(), [], self.wall()
-        for key, value, expireat in self.database.items():
-            if expireat is not None and expireat < now:  # set to expire in the past
-                over.append(key)
-                continue
-            present.add(key)
+        for key, value, expireat in list(self.database.news()):
             before = self._seen.get(key)
-            if before is not None and before[0] == value and before[1] == expireat:
-                continue
-            if before is not None and before[0] == value:
-                owner, grant = before[2]["owner"], before[2]["grant"]
-            else:
+            if value is None or (expireat is not None and expireat < self.wall()):  # gone, or set to expire in the past
+                if before is not None:
+                    del self._seen[key]
+                    changes[key] = None
+                if value is not None:
+                    self.database.delete(key)
+            elif before is None or before[0] != value:
                 owner, grant = (packet.lane, packet.op) if packet else (self.name, None)
-            changes[key] = self._state(key, value, expireat, owner, grant)
-        for key in over:
-            self.database.delete(key)
-        for key in [key for key in self._seen if key not in present]:
-            del self._seen[key]
-            changes[key] = None
+                changes[key] = self._state(key, value, expireat, owner, grant)
+            elif before[1] != expireat:
+                changes[key] = self._state(key, value, expireat, before[2]["owner"], before[2]["grant"])
         return changes
 
     def _state(self, key: str, value: str, expireat: float | None, owner: str, grant: int | None) -> dict[str, Any]:

@@ -7,6 +7,8 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+from redis.exceptions import RedisError
+
 from ..faults import ClockStep, Evict, Partition, Pause, Restart
 from ..locks import LeaseLost
 from ..stores import Register
@@ -15,19 +17,26 @@ from ._actors import LOCK, TTL, lock_of
 
 
 def sell_one(me: Any, p: SimpleNamespace) -> None:
-    """Under the lock: read how many are sold, think for two seconds, write one more."""
+    """One sale, and what becomes of it if the lock is lost or the server cannot be reached."""
     lock = lock_of(me, p)
     sold = me.store(Register(me.redis(), "sold"))
+    try:
+        with_lock(lock, sold)
+    except LeaseLost as lost:
+        me.note(f"{me.name} learns it at its release: {lost.reason}.")
+    except RedisError as error:
+        me.note(f"{me.name} gives up: {type(error).__name__}.")
+
+
+def with_lock(lock: Any, sold: Register) -> None:
+    """Under the lock: read how many are sold, think for two seconds, write one more."""
     lease = lock.acquire(60.0)
     if lease is None:
         return
     count = sold.read()
     time.sleep(2.0)
     sold.write(count + 1)
-    try:
-        lock.release(lease)
-    except LeaseLost as lost:
-        me.note(f"{me.name} learns it at its release: {lost.reason}.")
+    lock.release(lease)
 
 
 def later(me: Any, p: SimpleNamespace) -> None:

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from threading import Thread
@@ -105,10 +106,14 @@ def choose(page: Page, menu: str, *items: str) -> None:
 
 def run_all(page: Page) -> None:
     """Runs every cell, and returns when the last one has its number and the kernel is idle."""
+    page.locator(".jp-Notebook .jp-Cell").first.click()
     choose(page, "Edit", "Clear Outputs of All Cells")
+    last = page.locator(".jp-Notebook .jp-CodeCell").last
+    last.scroll_into_view_if_needed()
+    expect(last.locator(".jp-InputPrompt")).to_have_text("[ ]:")  # the numbers that were saved are gone
     choose(page, "Run", "Run All Cells")
-    last = page.locator(".jp-Notebook .jp-CodeCell .jp-InputPrompt").last
-    expect(last).to_have_text(re.compile(r"\[\d+\]:"), timeout=PATIENCE)
+    with suppress(AssertionError):  # a cell that fails stops the others; `problems` names it
+        expect(last.locator(".jp-InputPrompt")).to_have_text(re.compile(r"\d"), timeout=PATIENCE)
     expect(page.locator(".jp-Notebook-ExecutionIndicator").first).to_have_attribute("data-status", "idle")
 
 
@@ -231,7 +236,9 @@ def test_a_slider_moved_by_keyboard_changes_the_picture_and_the_verdict(ran: Pag
 
 def test_a_panel_fits_into_a_narrow_window(ran: Page) -> None:
     ran.set_viewport_size({"width": 760, "height": 850})
-    assert first_panel(ran).evaluate("e => e.scrollWidth - e.clientWidth") <= 0
+    panel = first_panel(ran)
+    room, slider = panel.bounding_box(), panel.locator(".widget-slider").first.bounding_box()
+    assert room and slider and slider["x"] + slider["width"] <= room["x"] + room["width"]
 
 
 def test_nothing_was_asked_of_another_machine(ran: Page, requests: list[str]) -> None:

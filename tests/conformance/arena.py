@@ -100,8 +100,8 @@ class RealArena(Arena):
         """A client that speaks as a new user with these rules of ACL SETUSER."""
         self.bystander.execute_command("ACL", "SETUSER", name, "reset", "on", ">secret", *rules)
         self._users.append(name)
-        client = self.client(single_connection_client=True)
-        client.execute_command("AUTH", name, "secret")
+        client = self.client()
+        client.connection_pool.connection_kwargs.update(username=name, password="secret")  # the URL has the default's
         return client
 
     def run(self, test: Callable[[], None]) -> None:

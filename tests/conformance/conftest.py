@@ -51,6 +51,7 @@ MUST_FAIL: dict[str, dict[str, str]] = {
         "a_repeated_release_is_no_loss": "a 0 from its script means a loss to it",
         "releasing_a_stolen_lease_is_told": UNTOLD,
         "a_release_of_another_locks_lease_is_misuse": "it sends what it is given",
+        "a_lease_is_needed": "it sends what it is given",
         "a_key_of_another_type_is_misuse": BUSY,
         "a_user_without_scripts_learns_it_before_anything_is_locked": UNASKED,
     },
@@ -61,6 +62,7 @@ MUST_FAIL: dict[str, dict[str, str]] = {
         "extending_an_expired_lease_is_told": UNTOLD,
         "extending_a_stolen_lease_is_told": UNTOLD,
         "a_release_of_another_locks_lease_is_misuse": "it has no leases",
+        "a_lease_is_needed": "it has no leases",
         "a_key_of_another_type_is_misuse": BUSY,
         "a_user_without_scripts_learns_it_before_anything_is_locked": UNASKED,
     },
@@ -80,7 +82,10 @@ def _marks(name: str, test: str) -> list[pytest.MarkDecorator]:
     if test not in MUST_FAIL[name]:
         return []
     caught_by = getattr(sys.modules[KINDS[name].__module__], "CAUGHT_BY", "no check of a run")
-    why, how = f"{name} ({caught_by}): {MUST_FAIL[name][test]}", (AssertionError, pytest.fail.Exception, LeaseLost)
+    why, how = (
+        f"{name} ({caught_by}): {MUST_FAIL[name][test]}",
+        (AssertionError, pytest.fail.Exception, LeaseLost, AttributeError),
+    )
     return [pytest.mark.xfail(strict=True, reason=why, raises=how)]
 
 

@@ -108,8 +108,10 @@ def test_a_small_step_moves_the_expiry() -> None:
 
 
 def test_what_a_step_has_expired_does_not_come_back_with_a_step_back() -> None:
-    timeline = played(holding, ClockStep("redis", by=15, at=2), ClockStep("redis", by=-15, at=2.5))[1]
-    assert [(h.end, h.why) for h in timeline.truth("lock")] == [(2, "expired")]
+    """Nobody asked for it in between: Redis sweeps by itself."""
+    outcome, timeline = played(holding, ClockStep("redis", by=15, at=2.3), ClockStep("redis", by=-15, at=2.6))
+    assert outcome == [3]
+    assert [(h.end, h.why) for h in timeline.truth("lock")] == [(2.3, "expired")]
 
 
 @pytest.mark.parametrize(("rate", "end"), [(2.0, 6), (0.5, 18), (10.0, 2.8)])
@@ -161,6 +163,12 @@ def test_a_restart_keeps_or_loses_data_and_always_scripts(keep_data: bool, value
     outcome, timeline = played(after_a_restart, Restart(at=1, keep_data=keep_data))
     assert outcome[1:] == [value, "NoScriptError"]
     assert [h.why for h in timeline.truth("a")] == (["open"] if keep_data else ["restart"])
+
+
+def test_a_lock_that_a_restart_has_lost_does_not_expire_later() -> None:
+    timeline = played(lambda me: (me.redis().set("a", 1, px=9000), time.sleep(20)), Restart(at=1, down=2))[1]
+    assert [(h.end, h.why) for h in timeline.truth("a")] == [(3, "restart")]
+    assert timeline.find("expire") == ()
 
 
 def test_open_connections_break_and_redis_py_notices_before_it_sends() -> None:

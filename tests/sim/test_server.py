@@ -134,6 +134,11 @@ def test_a_wait_by_a_fast_clock_is_short() -> None:
     assert timeline.truth("a")[0].end == pytest.approx(5.0005, abs=0.001)
 
 
+def test_a_key_without_expiry_that_is_evicted_and_written_again_is_seen_again() -> None:
+    timeline = play(sending("SET a 1", 2, "SET a 1", 1), faults=[Evict("a", at=1)])
+    assert [(h.why, h.start) for h in timeline.truth("a")] == [("evicted", 0.0005), ("open", 2.0015)]
+
+
 def test_an_evicted_key_is_gone_and_says_why() -> None:
     timeline = play(sending("SET a 1 PX 9000", 2, "GET a"), faults=[Evict("a", at=1), Evict("missing", at=1)])
     assert [(h.why, h.end) for h in timeline.truth("a")] == [("evicted", 1)]
