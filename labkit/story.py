@@ -15,7 +15,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """What a reader may turn: a number between `low` and `high` in steps of `step`, or one of `choices`."""
+    """What a reader may turn: a number between `low` and `high` in steps of `step`, or one of `choices`. `classes`: a
+    class of the reader's own will do as well."""
 
     default: Any
     low: float | None = None
@@ -24,13 +25,15 @@ class Param:
     choices: tuple[Any, ...] = ()
     unit: str = "s"
     label: str = ""
+    classes: bool = False
 
     def accept(self, name: str, value: Any) -> Any:
         """Returns the value in the default's own type. Raises ValueError that names the value and what is allowed."""
         if self.choices:
-            if isinstance(value, str) and value not in self.choices:
-                raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, self.choices))}.")
-            return value
+            if value in self.choices or (self.classes and isinstance(value, type)):
+                return value
+            more = ", nor a class like theirs" if self.classes else ""
+            raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, self.choices))}{more}.")
         try:
             number = type(self.default)(value)
         except (TypeError, ValueError):

@@ -48,9 +48,29 @@ def _calm(timeline: Timeline) -> str:
     keys = timeline.keys
     if not keys:
         return f"Nobody asked for a lock in this run of {duration(timeline.end)}."
+    if (ghost := _ghost(timeline)) is not None:
+        return ghost
     if not timeline.belief():
-        return f"Nobody got hold of {listed(keys, 'or')}."
+        return f"Nobody was told that they hold {listed(keys, 'or')}{_for_ever(timeline)}."
     return f"At no time did two clients believe they held {keys[0] if len(keys) == 1 else 'the same lock'}."
+
+
+def _ghost(timeline: Timeline) -> str | None:
+    """A client that met what an earlier copy of its own request had done, and took it for somebody else's doing."""
+    for op in timeline.ops():
+        told = op.ret if op.outcome == "fail" else None
+        for hold in timeline.truth(op.args.get("key")) if told is not None else ():
+            if op.name == "acquire" and hold.grant == op.seq and hold.start < (told or 0.0) < hold.end:
+                return f"{op.node} was told that {hold.key} is taken; what had taken it was {op.node}'s own request."
+            by = timeline.origin(hold.evidence[-1]) if hold.why == "deleted" else None
+            if op.name == "release" and hold.grant == op.args.get("grant") and by == op:
+                return f"{op.node} was told that it had lost {hold.key}; its own first request had released it."
+    return None
+
+
+def _for_ever(timeline: Timeline) -> str:
+    left = [h for h in timeline.truth() if h.key in timeline.keys and h.why == "open" and h.until is None]
+    return f"; the key is {left[0].owner}'s for ever" if left else ""
 
 
 # -- sentences ------------------------------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ def duration(seconds: float) -> str:
 
 
 def moment(seconds: float) -> str:
-    """A point in time, in seconds, to the millisecond at most: "10.05", "37"."""
+    """A point in time, in seconds, to the millisecond, in the first ten to a tenth of it: "0.0008", "10.05", "37"."""
+    if 0 < seconds < 0.01:
+        return f"{seconds:.4f}".rstrip("0")
     return f"{seconds:.3f}".rstrip("0").rstrip(".") if seconds < 1e6 else f"{seconds:.0f}"
 
 

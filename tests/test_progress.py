@@ -146,8 +146,8 @@ def test_another_outcome_of_a_second_run_is_added_and_the_first_is_kept() -> Non
             "The answer to 02.crash is True; it must be one of: 0, 1.",
         ),
         (
-            lambda: predict("02.crash", None),  # type: ignore[arg-type]
-            "The answer to 02.crash is None; it must be a text, a finite number, True or False.",
+            lambda: predict("crash", None),
+            "The question is 'crash'; it must be a notebook and a name, like '02.crash'.",
         ),
         (
             lambda: predict("02.crash", float("nan")),

@@ -53,6 +53,8 @@ class Judgement:
 def judge(timeline: Timeline, *names: str) -> Judgement:
     """Judges by the named checks, all if none is named. Raises ValueError, naming it, for a check that does not exist.
     A check that fails with an error says unknown, never that the claim holds."""
+    if not isinstance(timeline, Timeline):
+        raise TypeError(f"judge wants a timeline, such as play(…) returns, not {timeline!r}.")
     for name in names:
         if name not in CHECKS:
             raise ValueError(f"No check is called {name!r}; there are {', '.join(CHECKS)}.")

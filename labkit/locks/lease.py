@@ -30,10 +30,11 @@ class NotAcquired(Exception):
 
 class LeaseLost(Exception):
     """The lock is not yours any more, and you cannot know since when. `reason`: "expired", nobody holds it now, or
-    "stolen", somebody else does."""
+    "stolen", somebody else does, or "lost" where a lock cannot tell which."""
 
     def __init__(self, reason: str, name: str = "") -> None:
         whose = {"expired": "ran out and is free now", "stolen": "ran out and somebody else holds it now"}
+        whose["lost"] = "is not yours any more"
         super().__init__(f"The lease on {name!r} {whose.get(reason, reason)}; what it protected may have been touched.")
         self.reason = reason
         self.name = name

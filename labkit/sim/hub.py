@@ -8,8 +8,6 @@ back, a crashed node's are never resumed (and so never unwind).
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import gc
 import heapq
 import math
@@ -19,7 +17,7 @@ from typing import Any
 
 from .choices import Choices
 from .errors import Interrupted, RanAway, WorldClosed
-from .task import Kill, Owner, Task, current, getcurrent, line_of
+from .task import Owner, Task, current, getcurrent, line_of
 
 MICRO = 1_000_000
 MAX_EVENTS = 200_000
@@ -236,27 +234,10 @@ class Hub:
         self.on_end = lambda task: None
         for task in self.tasks:
             self.count, self.current = self.count + 1, task
-            if task:  # started and not dead: one that never started has nothing to unwind
-                _throw(task, self.greenlet)
-            if task:
-                _park_for_good(task)
-            task.fn, task.args, task.joiners = None, (), []
+            task.end(self.greenlet)
         self.current = None
         self.tasks.clear()
         self._heap.clear()
 
 
 ENDLESS = "A loop without a wait, or a wait of no time, does this."
-
-
-def _throw(task: Task, hub: Any) -> None:
-    with contextlib.suppress(BaseException):  # also what its own clean-up code raises
-        task.parent = hub
-        request = task.throw(Kill)
-        while request:
-            request = task.switch((False, WorldClosed("This world is closed.")))
-
-
-def _park_for_good(task: Task) -> None:
-    """Holds a task in memory to the end of the process: letting go of it would make it run again."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))

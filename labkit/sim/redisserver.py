@@ -46,7 +46,8 @@ class Database:
 
     def news(self) -> Iterator[tuple[str, str | None, float | None]]:
         """The keys that are not as they were at the last call, each with its value as text (None: it is gone) and its
-        expiry by this server's wall clock (None: never). A hash, list or set comes up each time: it changes in place."""
+        expiry by this server's wall clock (None: never). Hashes, lists and sets come each time: they change in place.
+        """
         for number, db in self._server.dbs.items():
             known = self._known.setdefault(number, {})
             for key, item in db._dict.items():

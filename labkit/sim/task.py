@@ -5,7 +5,9 @@ A task knows to which node it belongs and under which lane its events are record
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
+import ctypes
 import random
 import sys
 from collections import deque
@@ -14,6 +16,8 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import greenlet
+
+from .errors import WorldClosed
 
 if TYPE_CHECKING:
     from .hub import Hub
@@ -72,6 +76,20 @@ class Task(greenlet.greenlet):
             self.hub.wake(task)
         self.hub.on_end(self)
 
+    def end(self, hub: Any) -> None:
+        """Unwinds what is left of it, on the stack of `hub`, once its world is closed. One that never started has
+        nothing to unwind; one that goes on in spite of all is held in memory to the end of the process, for letting go
+        of it would make it run again."""
+        if self:
+            with contextlib.suppress(BaseException):  # also what its own clean-up code raises
+                self.parent = hub
+                request = self.throw(Kill)
+                while request:
+                    request = self.switch((False, WorldClosed("This world is closed.")))
+        if self:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
+        self.fn, self.args, self.joiners = None, (), []
+
     def __hash__(self) -> int:
         return self.ident
 
@@ -95,21 +113,33 @@ def current() -> Task:
 def line_of(frame: FrameType | None) -> str:
     """`file:line (function)` of the innermost frame that is neither ours, redis-py's nor the standard library's."""
     first = frame
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if not any(part in path for part in _INFRASTRUCTURE):
-            break
+    while frame is not None and _is_infrastructure(frame):
         frame = frame.f_back
     frame = frame or first
-    if frame is None:
-        return "its first line"
+    return "its first line" if frame is None else _place(frame, frame.f_lineno)
+
+
+def line_of_error(error: BaseException) -> str:
+    """The same for the line at which an exception came up."""
+    step, found = error.__traceback__, None
+    while step is not None:
+        found = step if found is None or not _is_infrastructure(step.tb_frame) else found
+        step = step.tb_next
+    return "an unknown line" if found is None else _place(found.tb_frame, found.tb_lineno)
+
+
+def _place(frame: FrameType, line: int) -> str:
     name = frame.f_code.co_filename.replace("\\", "/")
     short = name if name.startswith("<") else "/".join(name.split("/")[-2:])
-    return f"{short}:{frame.f_lineno} ({frame.f_code.co_name})"
+    return f"{short}:{line} ({frame.f_code.co_name})"
+
+
+def _is_infrastructure(frame: FrameType) -> bool:
+    return any(part in frame.f_code.co_filename for part in _INFRASTRUCTURE)
 
 
 _LIB = sys.modules["threading"].__file__ or ""
 _INFRASTRUCTURE = (
-    *("/labkit/sim/", "\\labkit\\sim\\", "/labkit/recording.py", "/redis/", "/fakeredis/", "/greenlet/"),
+    *("/labkit/sim/", "\\labkit\\sim\\", "/labkit/recording.py", "-packages/redis/", "-packages/fakeredis/"),
     _LIB.replace("threading.py", ""),
 )

@@ -29,7 +29,7 @@ from .nodes import Client, Node
 from .server import Server
 from .standins import MONOTONIC
 from .substitute import substituted
-from .task import Task, current, getcurrent, line_of
+from .task import Task, current, getcurrent, line_of, line_of_error
 from .wire import Rule
 
 
@@ -138,7 +138,10 @@ class World(Mishaps):
                 self.hub.done = True
         if self._death is not None:
             who, cause = self._death
-            died = ClientDied(f"{who} ended with an exception that its code does not handle: {sentence(cause)}")
+            where = line_of_error(cause)
+            died = ClientDied(
+                f"{who} ended with an exception that its code does not handle: {sentence(cause)}, at {where}"
+            )
             died.timeline = timeline
             raise died from cause
         return timeline

@@ -39,6 +39,8 @@ def play(story: str | Story, seed: int = 0, tape: str = "", **params: Any) -> Ti
     """Plays a story in a world of its own. seed 0: the plain schedule; other seeds let latencies and ties wander.
     Raises ValueError for an unknown story, parameter or value, before anything runs."""
     chosen = find(story)
+    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+        raise ValueError(f"seed={seed!r} is not a whole number from 0 on.")
     settled = vars(chosen.settle(**params))
     with World(seed, tape, chosen.title(**{name: settled[name] for name in params})) as world:
         timeline: Timeline = chosen.run(world, **params)

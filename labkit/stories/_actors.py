@@ -8,7 +8,7 @@ from typing import Any
 from ..locks import LOCKS
 from ..story import Param
 
-LOCK = Param("safe", choices=tuple(LOCKS), unit="", label="lock")
+LOCK = Param("safe", choices=tuple(LOCKS), unit="", label="lock", classes=True)
 TTL = Param(10.0, 1.0, 60.0, 1.0, label="TTL")
 
 

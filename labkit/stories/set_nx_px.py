@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,13 +44,18 @@ def last(me: Any, p: SimpleNamespace) -> None:
     work_once(me, p, 4.0)
 
 
+def lock_param(default: str) -> Param:
+    """The choice of a lock, with another one first."""
+    return replace(LOCK, default=default)
+
+
 WORK = Param(12.0, 0.0, 60.0, 0.5, label="A works for")
 
 crash_between = Story(
     name="crash-between",
     claim="A client dies while it acquires the lock. Will anybody ever get it again?",
     params={
-        "lock": Param("two-step", choices=LOCK.choices, unit="", label="lock"),
+        "lock": lock_param("two-step"),
         "ttl": TTL,
         "crash": Param(0.8, 0.0, 5.0, 0.1, unit="ms", label="A dies after"),
     },
@@ -61,7 +67,7 @@ crash_between = Story(
 late_release = Story(
     name="late-release",
     claim="A works longer than its lease lasts, and releases. Whose lock does it delete?",
-    params={"lock": Param("plain-del", choices=LOCK.choices, unit="", label="lock"), "ttl": TTL, "work": WORK},
+    params={"lock": lock_param("plain-del"), "ttl": TTL, "work": WORK},
     actors={"A": first, "B": starting(1.0, 5.0), "C": last},
 )
 
@@ -75,14 +81,14 @@ def two_threads(me: Any, p: SimpleNamespace) -> None:
 shared_id = Story(
     name="shared-id",
     claim="Two threads of one client use the same value. Does the compare-and-delete still protect them?",
-    params={"lock": Param("shared-id", choices=LOCK.choices, unit="", label="lock"), "ttl": TTL, "work": WORK},
+    params={"lock": lock_param("shared-id"), "ttl": TTL, "work": WORK},
     actors={"A": two_threads, "C": last},
 )
 
 lost_grant = Story(
     name="lost-grant",
     claim="The reply to A's SET is lost, and the client library sends it again. What is A told?",
-    params={"lock": Param("ghost", choices=LOCK.choices, unit="", label="lock"), "ttl": TTL},
+    params={"lock": lock_param("ghost"), "ttl": TTL},
     actors={"A": lambda me, p: work_once(me, p, wait=0.0), "B": starting(6.0)},
     faults=lambda p: [DropReply(on="SET", client="A")],
 )
@@ -90,7 +96,7 @@ lost_grant = Story(
 lost_release = Story(
     name="lost-release",
     claim="The reply to A's release is lost, and the client library sends it again. What is A told?",
-    params={"lock": Param("ghost", choices=LOCK.choices, unit="", label="lock"), "ttl": TTL},
+    params={"lock": lock_param("ghost"), "ttl": TTL},
     actors={"A": first, "B": starting(0.5)},
     faults=lambda p: [DropReply(on=word, client="A") for word in ("EVAL", "EVALSHA", "DEL")],
 )
@@ -99,7 +105,7 @@ delayed_release = Story(
     name="delayed-release",
     claim="A's release stays in the network until the lease is over and B has the lock. What does it do there?",
     params={
-        "lock": Param("plain-del", choices=LOCK.choices, unit="", label="lock"),
+        "lock": lock_param("plain-del"),
         "ttl": TTL,
         "by": Param(12.0, 0.0, 30.0, 0.5, label="late by"),
     },
@@ -111,7 +117,7 @@ duplicate_release = Story(
     name="duplicate-release",
     claim="A's release arrives twice, the second time when B holds the lock. What does the copy do?",
     params={
-        "lock": Param("plain-del", choices=LOCK.choices, unit="", label="lock"),
+        "lock": lock_param("plain-del"),
         "ttl": TTL,
         "after": Param(2.0, 0.0, 30.0, 0.5, label="the copy comes after"),
     },

@@ -57,7 +57,7 @@ def bar(stage: Stage, belief: Belief, y: float) -> Iterator[Shape]:
     over = _rest(start, max(stage.x(belief.end), start + 2), valid)
     yield from (Box(x0, y, x1, y + BAR_HEIGHT, CARD, color, hatch=True) for x0, x1 in over)
     yield from (Box(x0, y, x1, y + BAR_HEIGHT, tint, color) for x0, x1 in valid)
-    words = (f"believes it holds {belief.key}", f"holds {belief.key}?", belief.key)
+    words = (f"believes it holds {belief.key}", f"holds {belief.key}", "holds it")
     yield from _inside(valid, y, words, stage.inks.text(belief.node), True)
     yield from _inside(over, y, ("lease over, still believes", "lease over", "over"), INK, False)
 

@@ -16,6 +16,7 @@ from labkit.verdict import Verdict
 from labkit.viz.layout import layout
 
 MOST = 120  # sentences
+FIT = "min-width:680px;max-width:100%;height:auto"  # in a narrower window it is scrolled, not shrunk
 
 
 def html(timeline: Timeline, verdicts: Sequence[Verdict] = ()) -> str:
@@ -24,10 +25,8 @@ def html(timeline: Timeline, verdicts: Sequence[Verdict] = ()) -> str:
 
     picture = layout(timeline, verdicts)
     data = b64encode(svg_bytes(picture)).decode()
-    image = (
-        f'<img alt="{escape(picture.alt)}" style="max-width:100%;height:auto" src="data:image/svg+xml;base64,{data}">'
-    )
-    return f"<div>{image}\n{_words(timeline)}</div>"
+    image = f'<img alt="{escape(picture.alt)}" style="{FIT}" src="data:image/svg+xml;base64,{data}">'
+    return f'<div style="overflow-x:auto">{image}\n{_words(timeline)}</div>'
 
 
 def document(timeline: Timeline, verdicts: Sequence[Verdict] = ()) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -46,3 +48,15 @@ def notes(timeline: Timeline) -> list[str]:
 
 def commands(timeline: Timeline, kind: str = "apply") -> list[str]:
     return [event.name for event in timeline.find(kind)]
+
+
+def started(work: Callable[[], Any], **options: Any) -> threading.Thread:
+    """A thread that does some work, already under way."""
+    thread = threading.Thread(target=work, **options)
+    thread.start()
+    return thread
+
+
+def at() -> float:
+    """Seconds since the start of the run, by the caller's monotonic clock."""
+    return round(time.monotonic() - 1000, 6)

@@ -28,4 +28,4 @@ class GhostLock(SafeLock):
 
     def release(self, lease: Lease) -> None:
         if not self.client.eval(COMPARE_AND_DELETE, 1, self.name, lease.token):
-            raise LeaseLost("expired", self.name)
+            raise LeaseLost("lost", self.name)

@@ -20,5 +20,5 @@ class TwoStepLock(SafeLock):
         token, sent = self._new_token(), time.monotonic()
         if not self.client.setnx(self.name, token):
             return None
-        self.client.pexpire(self.name, self._ms)  # who dies before this line leaves a lock that nobody can take
+        self.client.pexpire(self.name, self._ms)  # who dies before this line …
         return Lease(self.name, token, None, sent + self.ttl - drift(self.ttl))
