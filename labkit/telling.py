@@ -51,7 +51,7 @@ def _calm(timeline: Timeline) -> str:
     if (ghost := _ghost(timeline)) is not None:
         return ghost
     if not timeline.belief():
-        return f"Nobody was told that they hold {listed(keys, 'or')}{_for_ever(timeline)}."
+        return _for_ever(timeline) or f"Nobody got hold of {listed(keys, 'or')}."
     return f"At no time did two clients believe they held {keys[0] if len(keys) == 1 else 'the same lock'}."
 
 
@@ -70,7 +70,7 @@ def _ghost(timeline: Timeline) -> str | None:
 
 def _for_ever(timeline: Timeline) -> str:
     left = [h for h in timeline.truth() if h.key in timeline.keys and h.why == "open" and h.until is None]
-    return f"; the key is {left[0].owner}'s for ever" if left else ""
+    return f"Nobody was told that they hold {left[0].key}, and it is {left[0].owner}'s for ever." if left else ""
 
 
 # -- sentences ------------------------------------------------------------------------------------------------------

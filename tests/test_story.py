@@ -18,7 +18,11 @@ STORY = Story(
     "one-two",
     "What happens?",
     {"A": nothing},
-    {"ttl": Param(10.0, 1.0, 60.0), "tries": Param(3, 1, 9, unit=""), "lock": Param("safe", choices=("safe", "ghost"))},
+    {
+        "ttl": Param(10.0, 1.0, 60.0),
+        "tries": Param(3, 1, 9, unit=""),
+        "lock": Param("safe", choices=("safe", "ghost"), classes=True),
+    },
 )
 
 

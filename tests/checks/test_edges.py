@@ -77,7 +77,7 @@ def waits(me: Any, p: Any) -> None:
 
 
 def late_extension(lock: type, sleep: float = 3.0) -> Timeline:
-    params = {"lock": Param(lock, choices=("safe",)), "sleep": Param(sleep, 0.0, 10.0)}
+    params = {"lock": Param(lock, choices=("safe",), classes=True), "sleep": Param(sleep, 0.0, 10.0)}
     return play(Story("late-extension", "", {"A": extends_late, "B": waits}, params))
 
 

@@ -50,6 +50,7 @@ MUST_FAIL: dict[str, dict[str, str]] = {
     "ghost": {
         "a_repeated_release_is_no_loss": "a 0 from its script means a loss to it",
         "releasing_a_stolen_lease_is_told": UNTOLD,
+        "releasing_an_expired_lease_is_told": "its script cannot tell expired from stolen",
         "a_release_of_another_locks_lease_is_misuse": "it sends what it is given",
         "a_lease_is_needed": "it sends what it is given",
         "a_key_of_another_type_is_misuse": BUSY,

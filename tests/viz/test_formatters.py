@@ -33,7 +33,7 @@ def shown(shell: Any, value: object) -> dict[str, Any]:
 def test_a_timeline_shows_as_picture_and_as_text(shell: Any) -> None:
     found = shown(shell, builders.gc_pause())
     assert set(found) == {"text/html", "text/plain"}
-    assert found["text/html"].startswith("<div><img alt=")
+    assert found["text/html"].startswith('<div style="overflow-x:auto"><img alt=')
     assert found["text/plain"] == timeline_text(builders.gc_pause())
 
 
