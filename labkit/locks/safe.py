@@ -33,6 +33,7 @@ class SafeLock:
         self.client, self.name, self.ttl, self.poll = client, check_name(name), check_ttl(ttl), check_ttl(poll, "poll")
         self._ms = round(self.ttl * 1000)
         self._loaded: dict[str, Any] = {}
+        self._knows_nx_get = True  # Redis 7.0 and newer; found out by the first try
 
     def try_acquire(self) -> Lease | None:
         """One try, one round trip. Raises the client's own error if its outcome cannot be known."""
@@ -72,11 +73,13 @@ class SafeLock:
 
     def _claim(self, token: str) -> str | None:
         """Whose the lock was when we asked: None, nobody's, so now ours; our own token, ours by a lost reply."""
-        try:
-            return _text(self._call(self.client.set, self.name, token, nx=True, get=True, px=self._ms))
-        except ResponseError as error:
-            if "syntax" not in str(error):
-                raise
+        if self._knows_nx_get:
+            try:
+                return _text(self._call(self.client.set, self.name, token, nx=True, get=True, px=self._ms))
+            except ResponseError as error:
+                if "syntax" not in str(error):
+                    raise
+                self._knows_nx_get = False
         won = self.client.set(self.name, token, nx=True, px=self._ms)  # before Redis 7.0: NX and GET one by one
         return None if won else _text(self._call(self.client.get, self.name)) or "somebody who has just left"
 

@@ -77,11 +77,13 @@ def test_a_value_that_is_no_text_counts_as_taken(arena: Arena, kind: Kind) -> No
 
 @pytest.mark.parametrize("taken", [False, True], ids=["free", "taken"])
 def test_no_time_to_wait_means_exactly_one_try(arena: Arena, kind: Kind, taken: bool) -> None:
+    client = arena.client()
+    lock = kind(client, "stock")
+    lock.release(lock.acquire(0))  # on a server before 7.0 the first try finds out what the server knows
     if taken:
         arena.steal("stock")
-    client = arena.client()
     commands = arena.watch(client, lambda: None)
-    assert (kind(client, "stock").acquire(0) is None) == taken
+    assert (lock.acquire(0) is None) == taken
     assert sum(name in ("SET", "SETNX") for name in commands) == 1
 
 

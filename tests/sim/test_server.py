@@ -62,6 +62,17 @@ def test_the_writer_of_a_value_keeps_it_while_another_renews() -> None:
     assert [(h.owner, h.until) for h in timeline.truth("a")] == [("A", 5.0005), ("A", 10.0005)]
 
 
+def test_what_changes_within_a_hash_a_list_or_a_set_is_seen() -> None:
+    timeline = play(sending("HSET h a 1", "HSET h a 2", "RPUSH l x", "RPUSH l y", "SADD s x", "SADD s y"))
+    seen = [text for _, _, keys in changes(timeline) for text in keys.values()]
+    assert seen == ["{'a': '1'}", "{'a': '2'}", "['x']", "['x', 'y']", "['x']", "['x', 'y']"]
+
+
+def test_a_command_that_changes_nothing_is_no_change() -> None:
+    timeline = play(sending("HSET h a 1", "SET k 1", "GET k", "HGET h a", "SET k 2 NX", "EXISTS k h"))
+    assert [list(keys) for _, _, keys in changes(timeline)] == [["h"], ["k"]]
+
+
 def test_keys_of_other_databases_are_told_apart() -> None:
     def code(me: Any) -> None:
         me.redis().set("a", 1)
