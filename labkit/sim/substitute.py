@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -25,6 +26,7 @@ _depth = 0
 _homes: list[Site] = []  # where the originals live
 _borrowed: list[Site] = []  # where other modules have bound them to names of their own
 _placed: list[Site] = []  # what is replaced at present
+CLOCKS = (time.time, time.monotonic, time.perf_counter, threading.get_ident)
 _stand_ins: dict[int, tuple[Any, Any]] = {}
 _seen_modules = 0
 
@@ -85,6 +87,8 @@ def _scan() -> None:
 
 def _in_task(owner: Any, virtual: Callable[..., Any], original: Callable[..., Any]) -> Any:
     """A stand-in that calls `virtual(task, …)` in a task and `original(…)` elsewhere."""
+    if original in CLOCKS:  # asked for many times a command, and without arguments
+        return lambda: virtual(task) if (task := getcurrent()).__class__ is Task else original()
 
     def stand_in(*args: Any, **kwargs: Any) -> Any:
         task = getcurrent()

@@ -105,7 +105,7 @@ def _context() -> contextvars.Context:
 def current() -> Task:
     """The calling task. Raises RuntimeError where the caller is none."""
     task = getcurrent()
-    if not isinstance(task, Task):
+    if task.__class__ is not Task:
         raise RuntimeError("This belongs to a world: use it in the code that a client runs.")
     return task
 

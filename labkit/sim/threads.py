@@ -75,23 +75,24 @@ class Lock:
         self.release()
 
 
-class RLock:
+class RLock(Lock):
     """`threading.RLock` in virtual time. Its owner is a greenlet: a task, or whatever a real thread runs on."""
 
-    __slots__ = ("_count", "_lock", "_owner")
+    __slots__ = ("_count", "_owner")
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        super().__init__()
         self._owner: object = None
         self._count = 0
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         me = getcurrent()
-        if self._owner is not me:
-            if not self._lock.acquire(blocking, timeout):
-                return False
-            self._owner = me
-        self._count += 1
+        if self._owner is me:
+            self._count += 1
+            return True
+        if self._locked and not super().acquire(blocking, timeout):
+            return False
+        self._locked, self._owner, self._count = True, me, 1
         return True
 
     def release(self) -> None:
@@ -100,22 +101,22 @@ class RLock:
         self._count -= 1
         if not self._count:
             self._owner = None
-            self._lock.release()
+            super().release()
 
     def _is_owned(self) -> bool:  # this and the next two are what threading.Condition asks of its lock
         return self._owner is getcurrent()
 
     def _release_save(self) -> tuple[int, object]:
         state, self._count, self._owner = (self._count, self._owner), 0, None
-        self._lock.release()
+        super().release()
         return state
 
     def _acquire_restore(self, state: tuple[int, object]) -> None:
-        self._lock.acquire()
+        super().acquire()
         self._count, self._owner = state
 
     def _at_fork_reinit(self) -> None:
-        self._lock._at_fork_reinit()
+        super()._at_fork_reinit()
         self._owner, self._count = None, 0
 
     __enter__ = acquire

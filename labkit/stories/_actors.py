@@ -12,7 +12,7 @@ LOCK = Param("safe", choices=tuple(LOCKS), unit="", label="lock", classes=True)
 TTL = Param(10.0, 1.0, 60.0, 1.0, label="TTL")
 
 
-def lock_of(me: Any, p: SimpleNamespace, key: str = "stock", **redis: Any) -> Any:
+def lock_of(me: Any, p: SimpleNamespace, key: str = "stock", client: Any = None) -> Any:
     """A watched lock of the kind that the story is played with: a name of the list, or any class like them."""
     kind = LOCKS[p.lock] if isinstance(p.lock, str) else p.lock
-    return me.lock(kind(me.redis(**redis), key, p.ttl, poll=1.0))
+    return me.lock(kind(client or me.redis(), key, p.ttl, poll=1.0))

@@ -18,8 +18,8 @@ from ._actors import LOCK, TTL, lock_of
 
 def sell_one(me: Any, p: SimpleNamespace) -> None:
     """One sale, and what becomes of it if the lock is lost or the server cannot be reached."""
-    lock = lock_of(me, p)
-    sold = me.store(Register(me.redis(), "sold"))
+    redis = me.redis()
+    lock, sold = lock_of(me, p, client=redis), me.store(Register(redis, "sold"))
     try:
         with_lock(lock, sold)
     except LeaseLost as lost:
