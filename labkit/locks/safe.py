@@ -7,18 +7,20 @@ It does not renew itself, and no lock of this kind stops a paused holder's late 
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
-import uuid
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from redis.exceptions import ResponseError
+from redis.exceptions import NoScriptError, ResponseError
 
 from . import waiting
 from .lease import Lease, LeaseLost, Misuse, check_name, check_ttl, drift
 
 LUA = {name: (Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8") for name in ("release", "extend")}
+SHA = {name: hashlib.sha1(source.encode()).hexdigest() for name, source in LUA.items()}
 RECEIPT_MS = 60_000  # longer than redis-py, left to its defaults, repeats a request that is not answered: some 55 s
 
 
@@ -32,12 +34,12 @@ class SafeLock:
     def __init__(self, client: Any, name: str, ttl: float = 10.0, poll: float = 0.1) -> None:
         self.client, self.name, self.ttl, self.poll = client, check_name(name), check_ttl(ttl), check_ttl(poll, "poll")
         self._ms = round(self.ttl * 1000)
-        self._loaded: dict[str, Any] = {}
+        self._prepared = False
         self._knows_nx_get = True  # Redis 7.0 and newer; found out by the first try
 
     def try_acquire(self) -> Lease | None:
         """One try, one round trip. Raises the client's own error if its outcome cannot be known."""
-        self._scripts()
+        self._prepare()
         token, sent = self._new_token(), time.monotonic()
         lease = Lease(self.name, token, None, sent + self.ttl - drift(self.ttl))
         try:
@@ -59,13 +61,13 @@ class SafeLock:
     def extend(self, lease: Lease) -> Lease:
         """A full TTL from now on, under the same token. Raises LeaseLost if the lock is not ours any more."""
         token, sent = self._token_of(lease), time.monotonic()
-        self._ask("extend", [self.name], [token, self._ms])
+        self._ask("extend", self.name, token, self._ms)
         return Lease(self.name, token, lease.fence, sent + self.ttl - drift(self.ttl))
 
     def release(self, lease: Lease) -> None:
         """Gives the lock back. Raises LeaseLost if it was not ours any more: then exclusion did not last to the end."""
         token = self._token_of(lease)
-        self._ask("release", [self.name, self._receipt(token)], [token, RECEIPT_MS])
+        self._ask("release", self.name, self._receipt(token), token, RECEIPT_MS)
 
     hold = waiting.hold
 
@@ -75,27 +77,34 @@ class SafeLock:
         """Whose the lock was when we asked: None, nobody's, so now ours; our own token, ours by a lost reply."""
         if self._knows_nx_get:
             try:
-                return _text(self._call(self.client.set, self.name, token, nx=True, get=True, px=self._ms))
+                return _text(self._send("SET", self.name, token, "NX", "GET", "PX", self._ms, get=True))
             except ResponseError as error:
                 if "syntax" not in str(error):
                     raise
                 self._knows_nx_get = False
-        won = self.client.set(self.name, token, nx=True, px=self._ms)  # before Redis 7.0: NX and GET one by one
-        return None if won else _text(self._call(self.client.get, self.name)) or "somebody who has just left"
+        if self._send("SET", self.name, token, "NX", "PX", self._ms):  # before Redis 7.0: NX and GET one by one
+            return None
+        return _text(self._send("GET", self.name)) or "somebody who has just left"
 
     def _token_of(self, lease: Lease) -> str:
         if not isinstance(lease, Lease) or lease.name != self.name or not isinstance(lease.token, str):
             raise Misuse(f"The lock {self.name!r} wants a lease that it has granted, not {lease!r}.")
         return lease.token
 
-    def _ask(self, script: str, keys: list[str], args: list[Any]) -> None:
-        happened, others = self._call(self._scripts()[script], keys, args)
+    def _ask(self, script: str, *keys_and_args: str | int) -> None:
+        """Runs one of our scripts; a server that has restarted or flushed its scripts is told it anew."""
+        self._prepare()
+        keys = len(keys_and_args) - 2  # two arguments each: our token and a time
+        try:
+            happened, others = self._send("EVALSHA", SHA[script], keys, *keys_and_args)
+        except NoScriptError:
+            happened, others = self._send("EVAL", LUA[script], keys, *keys_and_args)
         if not happened:
             raise LeaseLost("stolen" if others else "expired", self.name)
 
-    def _call(self, command: Any, *args: Any, **options: Any) -> Any:
+    def _send(self, *command: str | int, **options: bool) -> Any:
         try:
-            return command(*args, **options)
+            return self.client.execute_command(*command, **options)
         except ResponseError as error:
             if "WRONGTYPE" in str(error):
                 raise Misuse(f"The key {self.name!r} holds something that is no lock.") from error
@@ -105,22 +114,21 @@ class SafeLock:
         with suppress(Exception):
             self.release(lease)
 
-    def _scripts(self) -> dict[str, Any]:
-        """Loaded before the first grant, in one round trip: a user who may not run scripts, or may not write receipts,
-        learns it while nothing is locked yet."""
-        if not self._loaded:
+    def _prepare(self) -> None:
+        """Before the first grant, in one round trip: loads the scripts. A user who may not run them, or may not write
+        receipts, learns it while nothing is locked yet."""
+        if not self._prepared:
             first = self.client.pipeline(transaction=False)
             for source in LUA.values():
                 first.script_load(source)
             first.exists(self._receipt("none")).execute()
-            self._loaded = {name: self.client.register_script(source) for name, source in LUA.items()}
-        return self._loaded
+            self._prepared = True
 
     def _receipt(self, token: str) -> str:
         return f"{{{self.name}}}:released:{token}"  # the braces keep both keys in one slot of a cluster
 
     def _new_token(self) -> str:
-        return uuid.uuid4().hex
+        return os.urandom(16).hex()
 
 
 def _text(reply: bytes | str | None) -> str | None:

@@ -31,7 +31,7 @@ class Stage:
     def lock(self, client: str = "A", ttl: float = 10.0, **options: Any) -> SafeLock:
         """A lock on «stock» whose scripts are loaded already, so that the faults meet what the scenario is about."""
         lock = SafeLock(self.redis(client, **options), "stock", ttl=ttl, poll=0.1)
-        lock._scripts()
+        lock._prepare()
         return lock
 
     def arm(self, fault: Any) -> None:
