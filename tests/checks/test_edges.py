@@ -11,10 +11,12 @@ from redis.backoff import NoBackoff
 from redis.exceptions import TimeoutError
 from redis.retry import Retry
 
-from labkit.checks import CHECKS
+from labkit.checks import CHECKS, judge
 from labkit.faults import Delay, DropReply
 from labkit.locks import Lease, LeaseLost, SafeLock
 from labkit.locks.broken.ghost import GhostLock
+from labkit.locks.broken.shared_id import SharedIdLock
+from labkit.sim import World
 from labkit.stories import play
 from labkit.story import Param, Story
 from labkit.timeline import Timeline
@@ -211,3 +213,19 @@ def test_a_lock_that_nobody_left_is_not_called_stuck() -> None:
         me.note("A has never let go.")
 
     assert CHECKS["not_stuck"](play(Story("keeper", "", {"A": keeps_it}))).holds is None
+
+
+def test_an_earlier_acquisition_of_the_same_client_counts_as_anothers() -> None:
+    def forgetful(me: Any) -> None:
+        lock = me.lock(SharedIdLock(me.redis(), "stock", ttl=2.0))
+        first = lock.acquire(0)
+        time.sleep(3)
+        assert lock.acquire(0) is not None
+        lock.release(first)
+
+    with World() as world:
+        world.server()
+        world.client("A").start(forgetful)
+        timeline = world.run()
+
+    assert judge(timeline, "own_release").holds is False
