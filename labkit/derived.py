@@ -31,6 +31,15 @@ class Op:
     value: Mapping[str, Any]
     end: int | None
 
+    @property
+    def grant(self) -> int | None:
+        """The acquisition that this is about, by the number of its operation: of an acquisition itself, unless it is
+        one more entry into a lock that its owner is in already."""
+        if self.name == "acquire":
+            grant: int = self.value.get("grant", self.seq)
+            return grant
+        return self.args.get("grant")
+
 
 @dataclass(frozen=True, slots=True)
 class Belief:
@@ -85,7 +94,7 @@ def make_op(call: Event, end: Event | None) -> Op:
 
 
 def make_belief(timeline: Timeline, op: Op) -> Belief:
-    """From the grant to the first thing that ends it; each later `ok` of an extend opens a new span of validity."""
+    """From the grant to the first thing that ends it; each extension or re-entry opens a new span of validity."""
     assert op.ret is not None and op.end is not None
     start, seen = op.ret, [op.end]
     spans = [(start, float(op.value.get("deadline", float("inf"))))]
@@ -96,7 +105,7 @@ def make_belief(timeline: Timeline, op: Op) -> Belief:
             end, why = event.t, ending
             seen.append(event.seq)
             break
-        if event.kind == "ok" and event.name == "extend" and _grant_of(timeline, event) == op.seq:
+        if event.kind == "ok" and event.name in ("extend", "acquire") and _grant_of(timeline, event) == op.seq:
             spans.append((event.t, float(event.data["deadline"])))
             seen.append(event.seq)
     token = str(op.value.get("token", ""))
@@ -107,7 +116,7 @@ def _ends_belief(timeline: Timeline, event: Event, grant: Op) -> str:
     if event.kind == "crash" and event.node == grant.node.split("/")[0]:
         return "crashed"
     if event.kind == "invoke" and event.name == "release" and event.data.get("grant") == grant.seq:
-        return "released"
+        return "" if event.data.get("inner") else "released"
     if event.kind == "lost" and event.data.get("grant") == grant.seq:
         return "lost"
     told = event.kind == "fail" and event.data.get("lost") and _grant_of(timeline, event) == grant.seq
@@ -115,7 +124,8 @@ def _ends_belief(timeline: Timeline, event: Event, grant: Op) -> str:
 
 
 def _grant_of(timeline: Timeline, end: Event) -> int | None:
-    return timeline.events[end.cause].data.get("grant") if end.cause is not None else None
+    op = timeline.origin(end.cause)
+    return op.grant if op is not None else None
 
 
 def _merge(spans: list[tuple[float, float]], end: float) -> tuple[tuple[float, float], ...]:

@@ -22,7 +22,10 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class Scene(Protocol):
-    """What a recorder asks of the world, or of a live run."""
+    """What a recorder asks of the world, or of a live run. now: seconds of the run."""
+
+    @property
+    def now(self) -> float: ...
 
     def emit(self, node: str, kind: str, name: str, data: dict[str, Any], cause: int | None = None) -> int: ...
 
@@ -59,7 +62,7 @@ class Recorder:
         grant without a lease is worth (default: `lock.ttl`; None: for ever)."""
         if ttl is None:  # ours, redis-py's, python-redis-lock's name for it
             ttl = next((t for t in (getattr(lock, name, None) for name in ("ttl", "timeout", "_expire")) if t), None)
-        watched = _Lock(self, str(key or lock.name), ttl)
+        watched = _Lock(self, str(key or lock.name), ttl, getattr(lock, "reentrant", False))
         for method, call in LOCK_CALLS.items():
             if callable(getattr(lock, method, None)):
                 _replace(lock, method, watched.around(call, getattr(lock, method)))
@@ -118,24 +121,27 @@ class Recorder:
 
 
 class _Lock:
-    """What the recorder remembers of one lock object: which lease belongs to which grant."""
+    """What the recorder remembers of one lock object: which lease belongs to which grant, and, of a re-entrant lock,
+    how often its owner is in."""
 
-    def __init__(self, recorder: Recorder, key: str, ttl: float | None) -> None:
-        self.recorder, self.key, self.ttl = recorder, key, ttl
+    def __init__(self, recorder: Recorder, key: str, ttl: float | None, reentrant: bool) -> None:
+        self.recorder, self.key, self.ttl, self.reentrant = recorder, key, ttl, reentrant
+        self._depth: dict[int | None, int] = {}
+        self._until: dict[int | None, float] = {}
         self._leases: list[tuple[object, int | None]] = []
         self._latest: dict[str, int] = {}  # lane -> the grant it got last from this object
 
     def around(self, call: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def data(args: tuple[Any, ...]) -> dict[str, Any]:
             about = {"key": self.key, "ttl": self.ttl}
-            return about if call == "acquire" else about | {"grant": self._grant_of(args)}
+            return about if call == "acquire" else about | self._leaving(call, self._grant_of(args))
 
         def ended(result: Any, seq: int, about: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             if call == "release":
                 return "ok", {}
             if result is False or (call == "acquire" and not result):  # None from extend: some have no more to say
                 return "fail", {"reason": "busy" if call == "acquire" else "refused"}
-            return "ok", self._granted(result, self._learn(seq) if call == "acquire" else about["grant"])
+            return "ok", self._granted(result, self._entered(seq) if call == "acquire" else about["grant"])
 
         return self.recorder.around(call, method, data, ended)
 
@@ -147,10 +153,21 @@ class _Lock:
                 return grant
         return self._latest.get(lane, max(self._latest.values(), default=None))
 
-    def _learn(self, seq: int) -> int:
+    def _entered(self, seq: int) -> int:
+        """The grant of an acquisition: its own, or that of the lock which this lane is in already."""
         lane = self.recorder.scene.lane()
-        self._latest[lane] = self.recorder._grants[lane] = seq
-        return seq
+        outer = self._latest.get(lane)
+        inside = self._depth.get(outer, 0) > 0 and self.recorder.scene.now < self._until.get(outer, 0.0)
+        grant = outer if self.reentrant and outer is not None and inside else seq
+        self._depth[grant] = self._depth.get(grant, 0) + 1
+        self._latest[lane] = self.recorder._grants[lane] = grant
+        return grant
+
+    def _leaving(self, call: str, grant: int | None) -> dict[str, Any]:
+        if call == "release":
+            self._depth[grant] = self._depth.get(grant, 0) - 1
+        inner = call == "release" and self.reentrant and self._depth[grant] > 0
+        return {"grant": grant} | ({"inner": True} if inner else {})
 
     def _granted(self, result: Any, grant: int | None) -> dict[str, Any]:
         scene = self.recorder.scene
@@ -158,6 +175,7 @@ class _Lock:
             return {"grant": grant} | ({"deadline": round(scene.sent_at() + self.ttl, 6)} if self.ttl else {})
         self._leases.append((result, grant))
         deadline = scene.moment(result.deadline)
+        self._until[grant] = max(deadline, self._until.get(grant, 0.0))
         return {"token": str(result.token), "deadline": round(deadline, 6), "fence": result.fence, "grant": grant}
 
 

@@ -39,8 +39,8 @@ class Event:
     kind: one of KINDS.  name: a command, an operation, a key, a sentence.  cause: the `seq` it follows from, or None.
     data: what belongs to the kind. `keys` maps each server key that changed to None (gone) or to a mapping with
     `value`, `until` (when it will expire, None: never), `owner` (node that wrote it) and `grant` (the `seq` of the
-    operation that wrote it). `invoke` carries `key` and, for all but the first grant, `grant`; `ok` of a grant
-    carries `token` and `deadline`.
+    operation that wrote it). `invoke` carries `key` and, for all but an acquisition, `grant`, and `inner` where
+    an owner leaves that stays in; `ok` of a grant carries `token`, `deadline` and its `grant`.
     """
 
     seq: int
@@ -115,7 +115,7 @@ class Timeline:
 
     @cached_property
     def _beliefs(self) -> tuple[Belief, ...]:
-        granted = [op for op in self.ops("acquire") if op.outcome == "ok"]
+        granted = [op for op in self.ops("acquire") if op.outcome == "ok" and op.grant == op.seq]
         return tuple(make_belief(self, op) for op in granted)
 
     def truth(self, key: str | None = None) -> tuple[Hold, ...]:

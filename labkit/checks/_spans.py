@@ -25,15 +25,20 @@ def pairs(timeline: Timeline) -> Iterator[tuple[Belief, Belief]]:
 def acquisition(timeline: Timeline, hold: Hold) -> Op | None:
     """The acquisition that a key's value goes back to, also where an extension wrote it anew; None for a stranger's."""
     op = timeline.origin(hold.grant)
-    return timeline.origin(op.args.get("grant")) if op is not None and op.name != "acquire" else op
+    return timeline.origin(op.grant) if op is not None else None
+
+
+def _of(timeline: Timeline, hold: Hold) -> int | None:
+    op = acquisition(timeline, hold)
+    return op.seq if op is not None else None
 
 
 def contended(timeline: Timeline) -> bool:
     """Did anybody ask for a lock that was, or was believed to be, another acquisition's at that time?"""
     for op in timeline.ops("acquire"):
         asked = (op.call, timeline.end if op.ret is None else op.ret)
-        held = [(b.start, b.end) for b in timeline.belief(op.args["key"]) if b.grant != op.seq]
-        held += [(h.start, h.end) for h in timeline.truth(op.args["key"]) if h.grant != op.seq]
+        held = [(b.start, b.end) for b in timeline.belief(op.args["key"]) if b.grant != op.grant]
+        held += [(h.start, h.end) for h in timeline.truth(op.args["key"]) if _of(timeline, h) != op.grant]
         if any(start <= asked[1] and asked[0] < end for start, end in held):
             return True
     return False

@@ -28,8 +28,8 @@ def check(timeline: Timeline) -> Verdict:
 def _wrong(timeline: Timeline, op: Op) -> tuple[str, Hold | None] | None:
     """What is wrong with this answer, and the hold that shows it; None if it is right or cannot be told."""
     ret, key = op.ret or 0.0, op.args["key"]
-    grant = op.seq if op.name == "acquire" else op.args.get("grant")
-    if grant is None or not timeline.truth(key):
+    grant = op.grant
+    if grant is None or not timeline.truth(key) or op.args.get("inner"):
         return None
     mine = [h for h in timeline.truth(key) if _is(acquisition(timeline, h), grant) and h.start <= ret]
     there = next((h for h in mine if h.end > ret or h.why == "open"), None)

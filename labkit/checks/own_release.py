@@ -40,8 +40,7 @@ def _harmed_by(timeline: Timeline, hold: Hold) -> Op | None:
     if hold.why == "renewed" and _or_never(after["until"]) >= _or_never(hold.until):
         return None  # to prolong another's lock is odd and does it no harm
     owner = acquisition(timeline, hold)
-    mine = op.seq if op.name == "acquire" else op.args.get("grant")
-    return None if mine == (owner.seq if owner else None) else op
+    return None if op.grant == (owner.seq if owner else None) else op
 
 
 def _or_never(until: float | None) -> float:
