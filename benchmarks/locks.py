@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from labkit.live import RedisNotFound, RedisServer
+from labkit.live import RedisNotFound, RedisServer, find_binary
 from labkit.locks import SafeLock
 
 from .common import Figure, Row, interleave, ratios, summary
@@ -30,7 +30,7 @@ Pair = Callable[[], object]
 def acquire_release(rounds: int) -> list[Row]:
     """SafeLock against the floor and against its peers, all in the same rounds."""
     try:
-        with RedisServer() as server:
+        with RedisServer(found=find_binary()) as server:
             pairs = contenders(server.client())
             times = interleave(rounds * 20, time.perf_counter, **{name: _several(p) for name, p in pairs.items()})
     except RedisNotFound:

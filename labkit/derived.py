@@ -46,7 +46,8 @@ class Belief:
     """A client thinks that it holds a lock: from the grant's arrival until it releases, learns of the loss, or dies.
 
     grant: `seq` of the acquiring operation.  valid: the spans in which its lease had not run out by its own clock.
-    why: "released", "lost", "crashed", or "open" (to the end of the run).
+    why: "released", "lost", "crashed", "left" (its code ended without a release), or
+    "open" (to the end of the run).
     """
 
     node: str
@@ -119,6 +120,8 @@ def _ends_belief(timeline: Timeline, event: Event, grant: Op) -> str:
         return "" if event.data.get("inner") else "released"
     if event.kind == "lost" and event.data.get("grant") == grant.seq:
         return "lost"
+    if event.kind == "note" and event.data.get("left") == grant.seq:
+        return "left"
     told = event.kind == "fail" and event.data.get("lost") and _grant_of(timeline, event) == grant.seq
     return "lost" if told else ""
 

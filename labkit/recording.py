@@ -76,9 +76,9 @@ class Recorder:
         return store
 
     def _around_store(self, call: str, method: Callable[..., Any], name: str) -> Callable[..., Any]:
-        def data(args: tuple[Any, ...]) -> dict[str, Any]:
+        def data(given: Any) -> dict[str, Any]:
             grant = self._grants.get(self.scene.lane())
-            return {"resource": name, "grant": grant} | ({"value": plain(args[0])} if args else {})
+            return {"resource": name, "grant": grant} | ({"value": plain(given)} if call == "write" else {})
 
         def ended(result: Any, seq: int, about: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             return ("fail", {"reason": "refused"}) if result is False else ("ok", {"value": plain(result)})
@@ -89,10 +89,11 @@ class Recorder:
         self,
         call: str,
         method: Callable[..., Any],
-        data: Callable[[tuple[Any, ...]], dict[str, Any]],
+        data: Callable[[Any], dict[str, Any]],
         ended: Callable[[Any, int, dict[str, Any]], tuple[str, dict[str, Any]]],
     ) -> Callable[..., Any]:
-        """`method`, with its call and its end written down."""
+        """`method`, with its call and its end written down. `data` is given what the call is about, if anything: its
+        first argument, or the one called `lease` or `value`."""
         scene = self.scene
 
         @wraps(method)
@@ -101,7 +102,8 @@ class Recorder:
             if outer is not None:  # a call that the object makes to itself
                 scene.enter(outer)
                 return method(*args, **kwargs)
-            lane, about = scene.lane(), data(args)
+            given = args[0] if args else kwargs.get("lease", kwargs.get("value"))
+            lane, about = scene.lane(), data(given)
             seq = scene.emit(lane, "invoke", call, about)
             scene.enter(seq)
             try:
@@ -132,9 +134,9 @@ class _Lock:
         self._latest: dict[str, int] = {}  # lane -> the grant it got last from this object
 
     def around(self, call: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        def data(args: tuple[Any, ...]) -> dict[str, Any]:
+        def data(given: Any) -> dict[str, Any]:
             about = {"key": self.key, "ttl": self.ttl}
-            return about if call == "acquire" else about | self._leaving(call, self._grant_of(args))
+            return about if call == "acquire" else about | self._leaving(call, self._grant_of(given))
 
         def ended(result: Any, seq: int, about: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             if call == "release":
@@ -145,13 +147,16 @@ class _Lock:
 
         return self.recorder.around(call, method, data, ended)
 
-    def _grant_of(self, args: tuple[Any, ...]) -> int | None:
-        """The grant that a call is about: by the very lease it is given, else this lane's latest, else anybody's."""
-        lane = self.recorder.scene.lane()
-        for lease, grant in reversed(self._leases) if args else ():
-            if lease is args[0]:
+    def _grant_of(self, lease: Any) -> int | None:
+        """The grant that a call is about: by the very lease it is given, else by one like it, else this lane's latest,
+        else anybody's."""
+        for known, grant in reversed(self._leases) if lease is not None else ():
+            if known is lease:
                 return grant
-        return self._latest.get(lane, max(self._latest.values(), default=None))
+        for known, grant in reversed(self._leases) if lease is not None else ():
+            if known == lease:
+                return grant
+        return self._latest.get(self.recorder.scene.lane(), max(self._latest.values(), default=None))
 
     def _entered(self, seq: int) -> int:
         """The grant of an acquisition: its own, or that of the lock which this lane is in already."""

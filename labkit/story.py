@@ -30,8 +30,11 @@ class Param:
     def accept(self, name: str, value: Any) -> Any:
         """Returns the value in the default's own type. Raises ValueError that names the value and what is allowed."""
         if self.choices:
-            if value in self.choices or (self.classes and isinstance(value, type)):
+            if self.classes and isinstance(value, type):
                 return value
+            for choice in self.choices:
+                if value == choice or (isinstance(value, str) and value == word(choice)):  # as a replay string has it
+                    return choice
             more = ", nor a class like theirs" if self.classes else ""
             raise ValueError(f"{name}={value!r} is not one of {', '.join(map(repr, self.choices))}{more}.")
         try:

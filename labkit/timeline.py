@@ -150,6 +150,9 @@ class Timeline:
         except (KeyError, TypeError) as error:
             raise ValueError(f"This JSON is no timeline: {error}.") from error
         for place, event in enumerate(events):
-            if event.seq != place or event.kind not in KINDS:
-                raise ValueError(f"Event {place} of the timeline has seq {event.seq!r} and kind {event.kind!r}.")
+            earlier = event.cause is None or (isinstance(event.cause, int) and 0 <= event.cause < place)
+            if event.seq != place or event.kind not in KINDS or not earlier:
+                raise ValueError(
+                    f"Event {place} of the timeline has seq {event.seq!r}, kind {event.kind!r}, cause {event.cause!r}."
+                )
         return timeline

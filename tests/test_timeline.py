@@ -14,7 +14,7 @@ Row = tuple[Any, ...]  # t, node, kind, name, data, cause
 
 
 def timeline(*rows: Row, **about: Any) -> Timeline:
-    padded = [(*row, *((), ({},), ({}, None))[6 - len(row)])[:6] for row in rows]
+    padded = [(*row, *((), (None,), ({}, None))[6 - len(row)]) for row in rows]
     return Timeline(tuple(Event(seq, *row) for seq, row in enumerate(padded)), **about)
 
 
@@ -265,7 +265,7 @@ def test_what_is_no_timeline_is_refused(text: str) -> None:
 def test_an_unknown_kind_or_a_wrong_number_is_named() -> None:
     rows = json.loads(timeline(*GRANT).to_json())
     rows["events"][1]["kind"] = "guess"
-    with pytest.raises(ValueError, match="Event 1 of the timeline has seq 1 and kind 'guess'"):
+    with pytest.raises(ValueError, match="Event 1 of the timeline has seq 1, kind 'guess'"):
         Timeline.from_json(json.dumps(rows))
     rows["events"][1] |= {"kind": "ok", "seq": 7}
     with pytest.raises(ValueError, match="Event 1 of the timeline has seq 7"):
@@ -275,3 +275,11 @@ def test_an_unknown_kind_or_a_wrong_number_is_named() -> None:
 def test_the_kinds_are_a_closed_set() -> None:
     assert len(KINDS) == 20
     assert {"invoke", "ok", "fail", "unknown"} <= KINDS
+
+
+@pytest.mark.parametrize("cause", [1, 7, -1, "0", {}], ids=repr)
+def test_a_cause_that_is_not_earlier_is_named(cause: Any) -> None:
+    rows = json.loads(timeline(*GRANT).to_json())
+    rows["events"][1]["cause"] = cause
+    with pytest.raises(ValueError, match="Event 1 of the timeline has seq 1, kind 'ok', cause"):
+        Timeline.from_json(json.dumps(rows))

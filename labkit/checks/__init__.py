@@ -43,7 +43,7 @@ class Judgement:
 
     def __str__(self) -> str:
         lines = [str(verdict) for verdict in self.verdicts]
-        if self.broken:
+        if self.broken and not self.token.startswith("#"):  # a run without a story has no name to ask for
             lines.append(f"         again: labkit.replay({self.token!r})")
         return "\n".join(lines)
 

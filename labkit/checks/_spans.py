@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import combinations
+from math import inf
 
 from ..timeline import Belief, Hold, Op, Timeline
 
 Span = tuple[float, float]
+Moment = tuple[float, int]  # seconds, and the event that shows it: two in the same microsecond still have an order
 
 
 def overlap(one: Iterable[Span], other: Iterable[Span]) -> Span | None:
@@ -45,3 +47,17 @@ def contended(timeline: Timeline) -> bool:
 
 
 UNTESTED = "Nobody asked for a lock that another had, so this run does not put the claim to the test."
+
+
+def applied(timeline: Timeline, write: Op) -> tuple[Moment, Moment]:
+    """When the resource took the write: at the earliest and at the latest; from -inf on if it may not have at all."""
+    executed = [e for e in timeline.find("apply") if timeline.origin(e.seq) == write]
+    if executed:  # of several commands, the last that changed a key
+        shown = [e for e in executed if e.data.get("keys")] or executed
+        moment = shown[-1].t, shown[-1].seq
+        return moment, moment
+    earliest, latest = write.call, timeline.end if write.ret is None else write.ret
+    if write.outcome == "unknown":
+        seen = any(timeline.origin(e.seq) == write for e in timeline.find("send")) and timeline.find("apply")
+        earliest, latest = -inf, -inf if seen else latest  # the servers are recorded, and none has got it
+    return (earliest, write.seq), (latest, len(timeline))

@@ -7,21 +7,18 @@ moments, a grant that falls between call and return leaves the question open.
 
 from __future__ import annotations
 
-from math import inf
-
 from ..timeline import Belief, Op, Timeline
 from ..verdict import Verdict
-from ._spans import UNTESTED, contended
+from ._spans import UNTESTED, Moment, applied, contended
 
 CLAIM = "P3: no write is accepted from a holder whose lock is somebody else's by then."
-Moment = tuple[float, int]  # seconds, and the event that shows it: two in the same microsecond still have an order
 
 
 def check(timeline: Timeline) -> Verdict:
     writes = [w for w in timeline.ops("write") if w.args.get("grant") is not None and w.outcome != "fail"]
     doubt: Verdict | None = None
     for write in writes:
-        first, last = _applied(timeline, write)
+        first, last = applied(timeline, write)
         for moment, node in _later_grants(timeline, write):
             if moment <= first:
                 why = f"{write.node}'s write of {write.args.get('value')} to {write.args['resource']} was accepted at "
@@ -36,20 +33,6 @@ def check(timeline: Timeline) -> Verdict:
     if not writes or not contended(timeline):
         return Verdict(CLAIM, None, UNTESTED if writes else "No holder wrote anything.")
     return Verdict(CLAIM, True, f"All {len(writes)} accepted writes came from the latest holder.")
-
-
-def _applied(timeline: Timeline, write: Op) -> tuple[Moment, Moment]:
-    """When the resource took the write: at the earliest and at the latest; from -inf on if it may not have at all."""
-    name = write.args["resource"]
-    shown = [e for e in timeline.find("apply") if name in e.name.split() and timeline.origin(e.seq) == write]
-    if shown:
-        moment = shown[-1].t, shown[-1].seq
-        return moment, moment
-    earliest, latest = write.call, timeline.end if write.ret is None else write.ret
-    if write.outcome == "unknown":
-        seen = any(timeline.origin(e.seq) == write for e in timeline.find("send")) and timeline.find("apply")
-        earliest, latest = -inf, -inf if seen else latest  # the servers are recorded, and none has got it
-    return (earliest, write.seq), (latest, len(timeline))
 
 
 def _later_grants(timeline: Timeline, write: Op) -> list[tuple[Moment, str]]:

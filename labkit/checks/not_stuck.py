@@ -15,19 +15,18 @@ SLACK = 1.1
 
 
 def check(timeline: Timeline) -> Verdict:
-    judged = 0
-    for key in timeline.keys:
-        for hold in timeline.truth(key):
-            op = acquisition(timeline, hold)
-            left = _left(timeline, op) if op else None
-            if op is None or left is None or op.args.get("ttl") is None:
-                continue
-            judged += 1
-            if _stays(hold) > max(left, hold.start) + op.args["ttl"] * SLACK:
-                return Verdict(CLAIM, False, _why(hold, left), hold.evidence[:1])
-    if not judged:
+    taken: dict[int, tuple[Op, list[Hold]]] = {}  # what each acquisition wrote, with all its renewals
+    for hold in (hold for key in timeline.keys for hold in timeline.truth(key)):
+        op = acquisition(timeline, hold)
+        if op is not None and op.args.get("ttl") is not None:
+            taken.setdefault(op.seq, (op, []))[1].append(hold)
+    departures = [(op, holds, left) for op, holds in taken.values() if (left := _left(timeline, op)) is not None]
+    for op, holds, left in departures:
+        if _stays(holds[-1]) > max(left, holds[0].start) + op.args["ttl"] * SLACK:
+            return Verdict(CLAIM, False, _why(holds[-1], left), holds[-1].evidence[:1])
+    if not departures:
         return Verdict(CLAIM, None, "No holder with a TTL left its lock in this run.")
-    return Verdict(CLAIM, True, f"After {judged} departures the lock was free again within its TTL.")
+    return Verdict(CLAIM, True, f"After {len(departures)} departures the lock was free again within its TTL.")
 
 
 def _left(timeline: Timeline, op: Op) -> float | None:

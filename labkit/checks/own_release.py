@@ -27,6 +27,8 @@ def check(timeline: Timeline) -> Verdict:
     releases = timeline.ops("release")
     if not releases:
         return Verdict(CLAIM, None, "Nobody released anything in this run.")
+    if not any(timeline.truth(key) for key in timeline.keys):
+        return Verdict(CLAIM, None, "The recording does not show what became of the keys.")
     return Verdict(CLAIM, True, f"Each of {len(releases)} releases touched its own lock or none.")
 
 

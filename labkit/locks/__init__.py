@@ -3,11 +3,16 @@ from `broken`, into a post-mortem): it imports the standard library, `redis.exce
 """
 
 from .broken.ghost import GhostLock
+from .broken.immortal import ImmortalLock
 from .broken.plain_del import PlainDelLock
+from .broken.renew_after_unlock import RenewAfterUnlockLock
+from .broken.renew_by_name import RenewByNameLock
 from .broken.shared_id import SharedIdLock
 from .broken.two_step import TwoStepLock
 from .lease import Lease, LeaseLost, Misuse, NotAcquired, Outcome
+from .reentrant import ReentrantLock
 from .safe import SafeLock
+from .watchdog import Watchdog, WatchdogLock
 
 LOCKS = {
     "two-step": TwoStepLock,
@@ -15,7 +20,13 @@ LOCKS = {
     "shared-id": SharedIdLock,
     "ghost": GhostLock,
     "safe": SafeLock,
+    "renew-by-name": RenewByNameLock,
+    "renew-after-unlock": RenewAfterUnlockLock,
+    "immortal": ImmortalLock,
+    "watchdog": WatchdogLock,
+    "reentrant": ReentrantLock,
 }
 
-__all__ = ["LOCKS", "GhostLock", "Lease", "LeaseLost", "Misuse", "NotAcquired", "Outcome", "PlainDelLock"]
-__all__ += ["SafeLock", "SharedIdLock", "TwoStepLock"]
+__all__ = ["LOCKS", "GhostLock", "ImmortalLock", "Lease", "LeaseLost", "Misuse", "NotAcquired", "Outcome"]
+__all__ += ["PlainDelLock", "ReentrantLock", "RenewAfterUnlockLock", "RenewByNameLock", "SafeLock", "SharedIdLock"]
+__all__ += ["TwoStepLock", "Watchdog", "WatchdogLock"]

@@ -67,9 +67,10 @@ def drift(ttl: float) -> float:
 
 def check_ttl(ttl: float, what: str = "ttl") -> float:
     """A span in seconds that Redis can count. Raises ValueError for what is no number, less than one millisecond, or
-    beyond the years that a server can date."""
-    if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not 0.001 <= ttl <= LONGEST:
-        raise ValueError(f"{what}={ttl!r} is no span of time: give seconds, from 0.001 (one millisecond) to {LONGEST}.")
+    beyond the years that a server can date; for a TTL also what the drift of two clocks eats up."""
+    least = 0.003 if what == "ttl" else 0.001
+    if isinstance(ttl, bool) or not isinstance(ttl, (int, float)) or not least <= ttl <= LONGEST:
+        raise ValueError(f"{what}={ttl!r} is no span of time: give seconds, from {least} to {LONGEST}.")
     return float(ttl)
 
 

@@ -21,13 +21,14 @@ from .lease import Lease, LeaseLost, Misuse, check_name, check_ttl, drift
 
 LUA = {name: (Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8") for name in ("release", "extend")}
 SHA = {name: hashlib.sha1(source.encode()).hexdigest() for name, source in LUA.items()}
-RECEIPT_MS = 60_000  # longer than redis-py, left to its defaults, repeats a request that is not answered: some 55 s
+RECEIPT_MS = 60_000  # a lost reply is asked for again within a minute; what comes later is told that the lease is lost
 
 
 class SafeLock:
     """A lock called `name` on the server of `client` (a redis.Redis). `ttl`: seconds until the server takes it back.
     `poll`: seconds between two tries while waiting, at most. Raises ValueError, before any I/O, for a TTL below 1 ms.
-    The server's user must be allowed scripts and the keys `name` and `{name}:released:*`.
+    The server's user must be allowed scripts and the keys `name` and `{name}:released:*`. Give the client time-outs and
+    few retries: with redis-py's defaults a single call over a cut link may take ten minutes.
 
     One object may serve many threads: what is held is in the lease, not in the lock."""
 
@@ -115,8 +116,8 @@ class SafeLock:
             self.release(lease)
 
     def _prepare(self) -> None:
-        """Before the first grant, in one round trip: loads the scripts. A user who may not run them, or may not write
-        receipts, learns it while nothing is locked yet."""
+        """Before the first grant, in one round trip: loads the scripts. A user who may not load them, or has no access
+        to receipts, learns it while nothing is locked yet; finer rights show at the first release."""
         if not self._prepared:
             first = self.client.pipeline(transaction=False)
             for source in LUA.values():
@@ -125,7 +126,8 @@ class SafeLock:
             self._prepared = True
 
     def _receipt(self, token: str) -> str:
-        return f"{{{self.name}}}:released:{token}"  # the braces keep both keys in one slot of a cluster
+        """In the lock's own slot of a cluster: by the braces of its name, if it has some, else by braces around it."""
+        return f"{self.name if '{' in self.name else '{' + self.name + '}'}:released:{token}"
 
     def _new_token(self) -> str:
         return os.urandom(16).hex()

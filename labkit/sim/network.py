@@ -52,11 +52,11 @@ class Network:
         task, client, server = current(), connection.client, connection.server.name
         name = words[0].decode("ascii", "replace").upper()
         text, nth = self._scripts.text(name, words), client.count(server, name)
-        packet = Packet("request", client.name, server, name, text, nth, task.op, -1, words, task.lane)
+        packet = Packet("request", client.name, server, name, text, nth, task.within, -1, words, task.lane)
         if self.triggers:
             self._pull_triggers(packet, task, client)
         task.sent_at = self.world.now
-        packet.seq = self.world.emit(task.lane, "send", text, {"to": server}, task.op)
+        packet.seq = self.world.emit(task.lane, "send", text, {"to": server}, task.within)
         connection.carry(packet, connection.deliver)
 
     def _pull_triggers(self, packet: Packet, task: Task, client: Client) -> None:

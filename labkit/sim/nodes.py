@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from redis import ConnectionPool, Redis
@@ -116,6 +116,20 @@ class Client(Node):
     def note(self, text: str) -> None:
         """Writes a sentence into the timeline, at this moment, in the caller's lane."""
         self.world.emit(self.world.lane() or self.name, "note", text, {})
+
+    def thread_ended(self, threads: Iterable[Task]) -> None:
+        """With the last thread that is no daemon the process ends: nothing of it runs any more, its connections
+        close."""
+        if not all(thread.ended or thread.daemon for thread in threads):
+            return
+        self.crashed = True
+        for connection in list(self.connections):
+            connection.close()
+
+    def leaves(self, text: str) -> None:
+        """Notes that the caller's code ends here and leaves what it holds behind: nobody works under it any more."""
+        lane = self.world.lane() or self.name
+        self.world.emit(lane, "note", text, {"left": self.world.recorder.latest(lane)})
 
     def lost(self, key: str, reason: str) -> None:
         """Notes that this client has learnt that its lease on `key` is gone: from here on it no longer believes."""

@@ -84,7 +84,7 @@ def _start(task: Task, thread: threading.Thread) -> None:
     if thread._started.is_set():  # type: ignore[attr-defined]
         raise RuntimeError("threads can only be started once")
     child = task.hub.spawn(task.node, task.lane, _run_thread, thread)
-    child.op, child.thread = None, thread
+    child.started_in, child.thread, child.daemon = task.within, thread, thread.daemon
     thread._labkit_task = child  # type: ignore[attr-defined]
     thread._ident = child.ident  # type: ignore[attr-defined]
     thread._is_stopped = True  # type: ignore[attr-defined]  # for those who look at it once the world is over

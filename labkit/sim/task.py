@@ -59,6 +59,8 @@ class Task(greenlet.greenlet):
         self.joiners: list[Task] = []
         self.thread: Any = None
         self.op: int | None = None
+        self.daemon = False  # of a daemon thread: its process does not wait for it
+        self.started_in: int | None = None  # a thread acts for the operation that started it
         self.sent_at = 0.0
         self.refused = 0
 
@@ -89,6 +91,11 @@ class Task(greenlet.greenlet):
         if self:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self))
         self.fn, self.args, self.joiners = None, (), []
+
+    @property
+    def within(self) -> int | None:
+        """The operation that this flow of control works for."""
+        return self.started_in if self.op is None else self.op
 
     def __hash__(self) -> int:
         return self.ident

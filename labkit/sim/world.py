@@ -189,6 +189,8 @@ class World(Mishaps):
             if isinstance(task.failure, Exception):
                 self.died(task.lane, "", task.failure)
             self._main_gone()
+        if task in self.hub.tasks and isinstance(task.node, Client):
+            task.node.thread_ended(t for t in self.hub.tasks if t.node is task.node)
 
     def _main_gone(self) -> None:
         self._waiting_mains -= 1

@@ -31,7 +31,9 @@ def find(story: str | Story) -> Story:
     if isinstance(story, Story):
         return story
     if story not in STORIES:
-        raise ValueError(f"No story is called {story!r}; there are {', '.join(STORIES)}.")
+        raise ValueError(
+            f"No story is called {story!r}; there are {', '.join(STORIES)}. One of your own is given itself."
+        )
     return STORIES[story]
 
 
@@ -47,16 +49,16 @@ def play(story: str | Story, seed: int = 0, tape: str = "", **params: Any) -> Ti
     return timeline
 
 
-def replay(token: str, **params: Any) -> Timeline:
-    """The very run whose token this is. A lock class of your own that cannot be imported here is given again:
-    `replay(token, lock=MyLock)`. Raises ValueError for what is no token."""
+def replay(token: str, story: Story | None = None, **params: Any) -> Timeline:
+    """The very run whose token this is. What is your own is given again: `replay(token, story=mine, lock=MyLock)`, a
+    story that has no place in `STORIES`, a lock class that cannot be imported here. Raises ValueError for no token."""
     words = token.split()
     place = next((n for n, word in enumerate(words) if word.startswith("#") and word[1:].isdigit()), 0)
     if not place or len(words) > place + 2:
         raise ValueError(f"{token!r} is no replay string: it reads «story parameter=value … #seed tape».")
     given = {name: value for name, _, value in (word.partition("=") for word in words[1:place])}
     given.update({name: _imported(name, value) for name, value in given.items() if ":" in value and name not in params})
-    return play(words[0], int(words[place][1:]), " ".join(words[place + 1 :]), **(given | params))
+    return play(story or words[0], int(words[place][1:]), " ".join(words[place + 1 :]), **(given | params))
 
 
 def _imported(name: str, value: str) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from labkit.locks import Lease, LeaseLost, SafeLock
 from labkit.locks.broken.ghost import GhostLock
 from labkit.locks.broken.shared_id import SharedIdLock
 from labkit.sim import World
+from labkit.stores import Register
 from labkit.stories import play
 from labkit.story import Param, Story
 from labkit.timeline import Timeline
@@ -229,3 +232,100 @@ def test_an_earlier_acquisition_of_the_same_client_counts_as_anothers() -> None:
         timeline = world.run()
 
     assert judge(timeline, "own_release").holds is False
+
+
+# -- what a recording does not show, and what a lock only claims -------------------------------------------------------
+
+
+class Boaster(SafeLock):
+    """Says that it has the lock, and asks nobody."""
+
+    def try_acquire(self) -> Lease | None:
+        return Lease(self.name, "t", None, time.monotonic() + self.ttl)
+
+    def release(self, lease: Lease) -> None:
+        """Nothing to do."""
+
+
+def bare(timeline: Timeline) -> Timeline:
+    """The same run as a client alone could have recorded it."""
+    place = {e.seq: n for n, e in enumerate(e for e in timeline if e.kind in ("invoke", "ok", "fail", "unknown"))}
+    kept = (e for e in timeline if e.seq in place)
+    return Timeline(tuple(replace(e, seq=place[e.seq], cause=place.get(e.cause or 0)) for e in kept))
+
+
+def test_a_lock_that_no_server_has_given_is_no_lock() -> None:
+    def boast(me: Any) -> None:
+        redis = me.redis()
+        redis.ping()
+        lock = me.lock(Boaster(redis, "stock"))
+        lock.release(lock.acquire(0))
+
+    with World() as world:
+        world.server()
+        world.client("A").start(boast)
+        timeline = world.run()
+
+    assert judge(timeline, "honest").holds is False
+
+
+@pytest.mark.parametrize("check", ["own_release", "honest"])
+def test_what_became_of_the_keys_is_unknown_where_no_server_is_recorded(check: str) -> None:
+    run = play("late-release", lock="plain-del")
+    assert judge(bare(run), check).holds is None
+
+
+def test_a_release_from_a_thread_is_a_release() -> None:
+    class Threaded(SafeLock):
+        def release(self, lease: Lease) -> None:
+            thread = threading.Thread(target=lambda: self.client.delete(self.name))
+            thread.start()
+            thread.join()
+
+    assert judge(play("late-release", lock=Threaded), "own_release").holds is False
+
+
+def test_a_lock_that_is_renewed_long_after_its_holder_has_left_is_stuck() -> None:
+    def zombie(me: Any) -> None:
+        redis = me.redis()
+        lock = me.lock(SafeLock(redis, "stock", ttl=4.0))
+        lease = lock.acquire(0)
+        me.lost("stock", "it leaves without a word")
+        for _ in range(10):
+            time.sleep(2)
+            redis.pexpire("stock", 4000)
+        assert lease is not None
+
+    with World() as world:
+        world.server()
+        world.client("A").start(zombie)
+        timeline = world.run()
+
+    assert judge(timeline, "not_stuck").holds is False
+
+
+def test_a_write_under_another_name_than_its_key_is_found_although_its_reply_is_lost() -> None:
+    def late(me: Any) -> None:
+        redis = me.redis(retry=Retry(NoBackoff(), 0), socket_timeout=0.5)
+        lock = me.lock(SafeLock(redis, "stock", ttl=2.0))
+        shelf = me.store(Register(redis, "app:sold"), name="sold")
+        assert lock.acquire(0)
+        time.sleep(4)
+        with suppress(TimeoutError):
+            shelf.write(1)
+
+    def other(me: Any) -> None:
+        time.sleep(3)
+        lock = me.lock(SafeLock(me.redis(), "stock", ttl=9.0))
+        assert lock.acquire(0)
+        time.sleep(5)
+
+    with World() as world:
+        world.server()
+        world.client("A").start(late)
+        world.client("B").start(other)
+        world.arm(DropReply(on="SET", nth=2, client="A"))
+        timeline = world.run()
+
+    assert timeline.ops("write")[0].outcome == "unknown"
+    assert judge(timeline, "no_stale_write").holds is False

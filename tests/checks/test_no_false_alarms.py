@@ -8,7 +8,7 @@ from labkit.checks import CHECKS
 from labkit.stories import STORIES, play
 
 LATE = {"one_believer"}  # a holder that outlives its lease goes on believing
-WRITES_LATE = {"one_believer", "no_stale_write"}
+WRITES_LATE = {"one_believer", "no_stale_write", "no_lost_update"}
 BROKEN_BY_THE_FAULT = {
     "gc-pause": WRITES_LATE,
     "partition": WRITES_LATE,
@@ -16,7 +16,11 @@ BROKEN_BY_THE_FAULT = {
     "server-restart": {"exclusive_grants", *WRITES_LATE},  # nor beyond its own memory
     "evicted": {"exclusive_grants", *WRITES_LATE},
     "late-release": LATE,
+    # without a watchdog: what is lost while its holder works
+    **dict.fromkeys(("renewal", "renewal-pause", "hung-server", "policies"), WRITES_LATE),
+    "flushed-key": {"exclusive_grants", *WRITES_LATE},
     "shared-id": LATE,
+    "done-twice": WRITES_LATE,
 }
 
 

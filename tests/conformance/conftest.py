@@ -20,9 +20,18 @@ KINDS: dict[str, type[Any]] = {**LOCKS, "redis-py": RedisPyLock}
 LATE = "it does not look whose lock it deletes"
 BUSY = "whatever stands in the way, it says busy"
 UNTOLD = "it calls every loss by one name"
+UNCOMPARED = "it extends what it finds, whoever's it is"
 UNASKED = "its first script is sent when the lock is already taken"
 MUST_FAIL: dict[str, dict[str, str]] = {
     "safe": {},
+    "watchdog": {},
+    "reentrant": {},
+    "immortal": {},  # here no thread dies
+    "renew-by-name": {"extending_a_stolen_lease_is_told": UNCOMPARED},
+    "renew-after-unlock": {
+        "extending_a_stolen_lease_is_told": UNCOMPARED,
+        "extending_an_expired_lease_is_told": UNCOMPARED,
+    },
     "two-step": {
         "the_key_has_an_expiry_at_every_instant": "between its two commands the key has none",
         "a_key_of_another_type_is_misuse": BUSY,
@@ -94,8 +103,13 @@ def _marks(name: str, test: str) -> list[pytest.MarkDecorator]:
 def arena(request: pytest.FixtureRequest) -> Iterator[Arena]:
     """The world, then the real Redis."""
     place = WorldArena() if request.param == "world" else RealArena(request.getfixturevalue("real_redis"))
+    place.hashes = getattr(_kind_of(request), "reentrant", False)
     yield place
     place.close()
+
+
+def _kind_of(request: pytest.FixtureRequest) -> Any:
+    return request.node.callspec.params.get("kind") if hasattr(request.node, "callspec") else None
 
 
 @pytest.fixture

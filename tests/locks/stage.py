@@ -23,7 +23,7 @@ class Stage:
     def __init__(self) -> None:
         self.world = World()
         self.world.server("redis")
-        self.bystander = self.redis()
+        self.bystander = self.redis("bystander")
 
     def redis(self, client: str = "B", **options: Any) -> Redis:
         return self.world.client(client).redis(**options)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from labkit.sim import World
 from tests.sim.playing import at, notes, play, result, started
 
 
@@ -131,3 +132,24 @@ def test_sys_exit_in_a_thread_ends_it_in_silence() -> None:
         raise SystemExit
 
     assert notes(play(lambda me: started(leave).join())) == []
+
+
+def test_a_process_ends_with_its_last_thread_that_is_no_daemon() -> None:
+    beats: list[float] = []
+
+    def beat() -> None:
+        while True:
+            time.sleep(1)
+            beats.append(time.monotonic())
+
+    def main(me: Any) -> None:
+        threading.Thread(target=beat, daemon=True).start()
+        threading.Thread(target=time.sleep, args=(5.5,)).start()
+        time.sleep(2.5)
+
+    with World() as world:
+        world.client("A").start(main)
+        world.client("B").start(lambda me: time.sleep(20))
+        world.run()
+
+    assert len(beats) == 5
