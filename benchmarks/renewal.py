@@ -44,12 +44,11 @@ def thousand(rounds: int) -> list[Row]:
             lost, renewed, threads = _held(server)
     except RedisNotFound:
         return [Row("of 1,000 locks held, lost", None, "", 0.0, note=ABSENT)]
-    note = f"TTL {SHORT_TTL:g} s, held for {HELD:g} s, {renewed:,} renewals by {THREADS} threads and a timekeeper; "
-    return [
-        Row(
-            "of 1,000 locks held, lost", float(lost), "", 0.0, note=f"{note}{threads} threads were added to the process"
-        )
-    ]
+    note = (
+        f"TTL {SHORT_TTL:g} s, held for {HELD:g} s, {renewed:,} renewals by at most {THREADS} threads and a timekeeper"
+    )
+    note += f"; the process had {threads} threads more"
+    return [Row("of 1,000 locks held, lost", float(lost), "", 0.0, note=note)]
 
 
 def _held(server: RedisServer) -> tuple[int, int, int]:

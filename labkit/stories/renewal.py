@@ -1,4 +1,5 @@
-"""Section three, renewal: what a watchdog survives, what it cannot, and what its owner is told and when."""
+"""Section three, renewal: what a watchdog survives, what it cannot, and what its owner is told and when. The file is
+long because its seven stories share their actors."""
 
 from __future__ import annotations
 

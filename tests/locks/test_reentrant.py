@@ -265,6 +265,26 @@ def test_a_new_grant_after_a_loss_is_renewed_again(stage: Stage) -> None:
 
 
 @played
+def test_who_comes_in_again_after_it_was_told_and_before_the_server_forgets_is_renewed_again(stage: Stage) -> None:
+    lock = WatchdogLock(stage.redis("A"), "stock", 30.0, kind=ReentrantLock, policy="first-error")
+    outer, prolong = taken(lock), lock.lock.extend
+
+    def fails(lease: Lease) -> Lease:
+        lock.lock.extend = prolong
+        raise TimeoutError("Timeout reading from socket")
+
+    lock.lock.extend = fails
+    stage.rest(29.8)  # its own clock gave it 29.7 s, the server gives it 30
+    assert lock.watched(outer).lost.is_set()
+    inner = taken(lock)
+    stage.rest(60)
+    assert lock.lock.entries(inner) == 2
+    lock.release(inner)
+    stage.rest(60)
+    lock.release(outer)
+
+
+@played
 def test_a_leaked_entry_is_renewed_only_while_its_thread_lives(stage: Stage) -> None:
     lock = WatchdogLock(stage.redis("A"), "stock", 3.0, kind=ReentrantLock)
 

@@ -1,4 +1,5 @@
-"""What the watchdog renews and for how long; what its owner is told and when. In virtual time unless it says so."""
+"""What the watchdog renews and for how long; what its owner is told and when. In virtual time unless it says so.
+Long, for the promises are many and each is one short test."""
 
 from __future__ import annotations
 
@@ -94,12 +95,14 @@ def outcomes(client: Callable[[], Any], ttl: float) -> dict[tuple[int, int], boo
         held[n, k] = lock.watched(taken(lock))
     first = {name: grant.lease for name, grant in held.items()}
     found = dict[tuple[int, int], bool]()
-    while len(found) < len(held):
+    for _ in range(300):  # three TTLs: by then each must be one or the other
         time.sleep(ttl / 100)
         for name, grant in held.items():
             if name not in found and (grant.lost.is_set() or grant.lease is not first[name]):
                 found[name] = not grant.lost.is_set()
                 grant.over = True
+        if len(found) == len(held):
+            break
     return found
 
 
