@@ -3,6 +3,7 @@
 The words of a run belong to the run, so this module is part of the timeline's room. It invents nothing: after a
 first line that sums the run up, each sentence is one event with its time, its node and its numbers. Packets and
 renewals are left out unless asked for, and what repeats is said once. It does not judge.
+It is long because it is a list: one short function for each kind of event.
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .hub import micros
+from .scripts import Scripts
 from .task import Task, current
-from .wire import Connection, Fate, Packet, Rule, Scripts
+from .wire import Connection, Fate, Packet, Rule
 
 if TYPE_CHECKING:
     from .nodes import Client

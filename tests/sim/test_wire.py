@@ -12,7 +12,8 @@ from redis.connection import Connection as RedisPyConnection
 
 from labkit.sim import Fate, World
 from labkit.sim.network import Network
-from labkit.sim.wire import LATENCIES, Scripts, split
+from labkit.sim.scripts import Scripts
+from labkit.sim.wire import LATENCIES, split
 from tests.sim.playing import ONCE, commands, play, result
 
 PACK = RedisPyConnection().pack_command
