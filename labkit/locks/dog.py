@@ -7,6 +7,7 @@ due to threads that call. What goes wrong with one grant, a poisoned key, a slow
 from __future__ import annotations
 
 import heapq
+import os
 import queue
 import threading
 import time
@@ -33,7 +34,8 @@ class Watched:
     def __init__(self, lock: WatchdogLock, lease: Lease) -> None:
         self.lock, self.lease, self.owner, self.since = lock, lease, lock.owner(), time.monotonic()
         self.lost, self.reason, self._once = threading.Event(), "", threading.Lock()
-        self.depth, self.failures, self.calls = 1, 0, 0
+        self.failures, self.calls = 0, 0
+        self.entries = {getattr(lease, "entry", "")}  # of a lock that its owner may be in more than once
         self.over = self.stopped = False  # over: given back or given up.  stopped: no more renewals, but still ours
         self.due = self.next_try = inf
         self.rest()
@@ -71,6 +73,10 @@ class Watchdog:
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise ValueError(f"threads={threads!r}: a watchdog needs a whole number of threads, 1 or more.")
         self.threads = threads
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
         self._changed = threading.Condition()
         self._due: list[tuple[float, int, Watched]] = []  # those whose time is not their grant's `due` are void
         self._tidy_at, self._serial, self._callers = 64, count(), 0
@@ -79,6 +85,8 @@ class Watchdog:
 
     def watch(self, watched: Watched) -> None:
         """Takes a grant under its care; from now on its own times and flags say what to do."""
+        if self._pid != os.getpid():  # a fork copies all but the threads, and the grants are the parent's
+            self._begin()
         with self._changed:
             if len(self._due) >= self._tidy_at:  # locks that are held for a moment leave their entries behind
                 self._due = [entry for entry in self._due if not _is_void(entry)]

@@ -48,11 +48,14 @@ class ReentrantLock:
         self.client, self.name, self.ttl, self.poll = client, check_name(name), check_ttl(ttl), check_ttl(poll, "poll")
         self._ms, self._numbers, self._prepared = round(self.ttl * 1000), count(1), False
         self._inside: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()  # thread -> the grant it got last
+        self._pid = os.getpid()
 
     def try_acquire(self) -> Lease | None:
         """One try, one round trip, and a second one where the grant that this thread was in is lost. Raises the
         client's own error if the outcome cannot be known."""
         self._prepare()
+        if self._pid != os.getpid():  # a forked process is nobody's owner, and its entries have names of their own
+            self._pid, self._numbers, self._inside = os.getpid(), count(1), WeakKeyDictionary()
         me = threading.current_thread()
         outer = self._inside.get(me)
         lease = self._enter(outer, "again") if outer is not None else None
@@ -116,7 +119,8 @@ class ReentrantLock:
         return lease.token
 
     def _receipt(self, token: str) -> str:
-        return f"{{{self.name}}}:released:{token}"  # the braces keep both keys in one slot of a cluster
+        """In the lock's own slot of a cluster, as in SafeLock."""
+        return f"{self.name if '{' in self.name else '{' + self.name + '}'}:released:{token}"
 
     def _prepare(self) -> None:
         """Before the first grant, in one round trip, as in SafeLock: a user who may not do it all learns it while
@@ -136,9 +140,13 @@ class ReentrantLock:
 
     def _run(self, script: str, keys: int, *args: str | int) -> Any:
         try:
-            return self.client.execute_command("EVALSHA", SHA[script], keys, *args)
+            return self._send("EVALSHA", SHA[script], keys, *args)
         except NoScriptError:
-            return self.client.execute_command("EVAL", LUA[script], keys, *args)
+            return self._send("EVAL", LUA[script], keys, *args)
+
+    def _send(self, *command: str | int) -> Any:
+        try:
+            return self.client.execute_command(*command)
         except ResponseError as error:
             if "WRONGTYPE" in str(error):
                 raise Misuse(f"The key {self.name!r} holds something that is no lock.") from error

@@ -8,6 +8,7 @@ callback, even while a call hangs. It cannot help an owner that stands still: th
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -65,6 +66,7 @@ class WatchdogLock:
             raise ValueError(f"{parts} do not fit into ttl={ttl:g} s: the first attempt could come too late.")
         self.policy, self.on_lost = policy, on_lost
         self.dog, self._grants = dog or Watchdog(threads=1), dict[str, Watched]()
+        self._pid = os.getpid()
 
     def try_acquire(self) -> Lease | None:
         """One try; from a grant on, the dog watches."""
@@ -93,7 +95,8 @@ class WatchdogLock:
         """Ends the renewal first, then gives the lock back; of a lock that its owner is in more than once, leaves once.
         Raises LeaseLost if it was not ours any more."""
         watched = self._grants.get(getattr(lease, "token", ""))
-        if watched is not None and watched.depth == 1:
+        entry = getattr(lease, "entry", "")  # a release that is repeated must not count twice
+        if watched is not None and watched.entries <= {entry}:
             watched.over = True
             del self._grants[lease.token]
         try:
@@ -102,7 +105,7 @@ class WatchdogLock:
             _end(watched, lost.reason)
             raise
         if watched is not None:
-            watched.depth -= 1
+            watched.entries.discard(entry)
 
     hold = waiting.hold
 
@@ -116,16 +119,18 @@ class WatchdogLock:
         return threading.current_thread()
 
     def _watch(self, lease: Lease) -> None:
+        if self._pid != os.getpid():
+            self._pid, self._grants = os.getpid(), {}  # after a fork: those were the parent's
         for token, old in list(self._grants.items()):
             if old.over and not old.owner.is_alive():  # lost, and nobody will ever give it back
                 self._grants.pop(token, None)
         outer = self._grants.get(lease.token)
         if outer is not None and not outer.over:  # the same owner has come in once more
-            outer.depth += 1
+            outer.entries |= {getattr(lease, "entry", "")}
             outer.lease = max(outer.lease, lease, key=lambda each: each.deadline)
             return
         self._grants[lease.token] = watched = Watched(self, lease)
-        watched.depth += outer.depth if outer is not None else 0
+        watched.entries |= outer.entries if outer is not None else set()
         self.dog.watch(watched)
 
 
