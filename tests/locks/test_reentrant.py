@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from redis.crc import key_slot
 from redis.exceptions import TimeoutError
 
 from labkit.faults import DropReply
@@ -298,3 +299,47 @@ def test_a_leaked_entry_is_renewed_only_while_its_thread_lives(stage: Stage) -> 
     in_a_thread(leaks)
     stage.rest(3.1)
     assert not stage.bystander.exists("stock")
+
+
+# -- after a fork, and after a repeated release ------------------------------------------------------------------------
+
+
+def test_a_forked_process_is_not_inside(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scenario(stage: Stage) -> None:
+        lock = lock_of(stage)
+        taken(lock)
+        monkeypatch.setattr("labkit.locks.reentrant.os.getpid", lambda: -1)
+        assert lock.try_acquire() is None
+
+    stage.play(scenario)
+
+
+def test_a_repeated_release_of_an_inner_lease_leaves_the_outer_ones_renewal_alone(stage: Stage) -> None:
+    def scenario(stage: Stage) -> None:
+        lock = WatchdogLock(stage.redis("A"), "stock", ttl=3.0, kind=ReentrantLock)
+        outer, inner = taken(lock), taken(lock)
+        lock.release(inner)
+        lock.release(inner)
+        time.sleep(10)
+        lock.release(outer)  # still ours
+
+    stage.play(scenario)
+
+
+def test_a_watchdog_begins_anew_after_a_fork(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def scenario(stage: Stage) -> None:
+        lock = WatchdogLock(stage.redis("A"), "stock", ttl=3.0)
+        lock.release(taken(lock))
+        lock.dog._due, lock.dog._callers, lock.dog._awake_at = [], 1, 0.0  # as a child finds it: no thread is there
+        monkeypatch.setattr("labkit.locks.dog.os.getpid", lambda: -1)
+        held = taken(lock)
+        time.sleep(10)
+        lock.release(held)
+
+    stage.play(scenario)
+
+
+@pytest.mark.parametrize("name", ["stock", "{user:1}:lock", "a{b}c"])
+def test_a_lock_and_its_receipts_are_in_one_slot_of_a_cluster(name: str) -> None:
+    receipt = ReentrantLock(None, name)._receipt("a1b2")
+    assert key_slot(receipt.encode()) == key_slot(name.encode())
