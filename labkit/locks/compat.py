@@ -22,8 +22,8 @@ from typing import Any, Literal, Self
 
 from redis.exceptions import LockError, LockNotOwnedError
 
-from .lease import LONGEST, LeaseLost, Misuse, check_timeout, check_ttl, drift
-from .safe import RECEIPT_MS, SafeLock
+from .lease import LONGEST, RECEIPT_MS, LeaseLost, Misuse, check_timeout, check_ttl, drift
+from .safe import SafeLock
 
 SCRIPTS = ("claim", "withdraw", "add_time")
 LUA = {name: (Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8") for name in SCRIPTS}

@@ -13,6 +13,8 @@ from enum import StrEnum
 
 LONGEST = 10**12  # seconds; as milliseconds since 1970 it still fits into the 63 bits of a server
 
+RECEIPT_MS = 60_000  # a lost reply is asked for again within a minute; what comes later is told that the lease is lost
+
 
 class Outcome(StrEnum):
     """How an attempt to use a lease went. UNKNOWN: the reply was lost, so it may have happened; it is never returned,
@@ -88,3 +90,21 @@ def check_name(name: str) -> str:
     if not isinstance(name, str) or not name:
         raise ValueError(f"name={name!r} is not a lock's name: give a text that is not empty.")
     return name
+
+
+def token_of(lease: Lease, name: str) -> str:
+    """The token of a lease of the lock `name`. Raises Misuse for whatever is not one."""
+    if not isinstance(lease, Lease) or lease.name != name or not isinstance(lease.token, str):
+        raise Misuse(f"The lock {name!r} wants a lease that it has granted, not {lease!r}.")
+    return lease.token
+
+
+def receipt(name: str, token: str) -> str:
+    """The key of a grant's receipt, in the lock's own slot of a cluster: by the braces of its name, if it has some,
+    else by braces around it."""
+    return f"{name if '{' in name else '{' + name + '}'}:released:{token}"
+
+
+def as_text(reply: bytes | str | None) -> str | None:
+    """A reply as text, whether or not the client decodes; a value that is no UTF-8 is still somebody's."""
+    return reply.decode("utf-8", "backslashreplace") if isinstance(reply, bytes) else reply

@@ -22,12 +22,11 @@ from weakref import WeakKeyDictionary
 from redis.exceptions import NoScriptError, ResponseError
 
 from . import waiting
-from .lease import Lease, LeaseLost, Misuse, check_name, check_ttl, drift
+from .lease import RECEIPT_MS, Lease, LeaseLost, Misuse, as_text, check_name, check_ttl, drift, receipt, token_of
 
 NAMES = ("enter", "prolong", "leave")
 LUA = {name: (Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8") for name in NAMES}
 SHA = {name: hashlib.sha1(source.encode()).hexdigest() for name, source in LUA.items()}
-RECEIPT_MS = 60_000  # as in SafeLock: longer than redis-py, left to its defaults, repeats a request
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class ReentrantLock:
         """How often the grant of this lease is in by the server's account; 0 if it is lost. More than you have leases
         in hand means that one was never given back."""
         owner, fields = self.client.hget(self.name, "owner"), self.client.hlen(self.name)
-        return int(fields) - 1 if _text(owner) == self._token_of(lease) else 0
+        return int(fields) - 1 if as_text(owner) == self._token_of(lease) else 0
 
     # -- the small steps ---------------------------------------------------------------------------------------
 
@@ -114,13 +113,10 @@ class ReentrantLock:
             self.release(lease)
 
     def _token_of(self, lease: Lease) -> str:
-        if not isinstance(lease, Lease) or lease.name != self.name or not isinstance(lease.token, str):
-            raise Misuse(f"The lock {self.name!r} wants a lease that it has granted, not {lease!r}.")
-        return lease.token
+        return token_of(lease, self.name)
 
     def _receipt(self, token: str) -> str:
-        """In the lock's own slot of a cluster, as in SafeLock."""
-        return f"{self.name if '{' in self.name else '{' + self.name + '}'}:released:{token}"
+        return receipt(self.name, token)
 
     def _prepare(self) -> None:
         """Before the first grant, in one round trip, as in SafeLock: a user who may not do it all learns it while
@@ -155,7 +151,3 @@ class ReentrantLock:
 
 def _entry_of(lease: Lease) -> str:
     return getattr(lease, "entry", "")
-
-
-def _text(reply: bytes | str | None) -> str | None:
-    return reply.decode("utf-8", "backslashreplace") if isinstance(reply, bytes) else reply

@@ -17,11 +17,10 @@ from typing import Any
 from redis.exceptions import NoScriptError, ResponseError
 
 from . import waiting
-from .lease import Lease, LeaseLost, Misuse, check_name, check_ttl, drift
+from .lease import RECEIPT_MS, Lease, LeaseLost, Misuse, as_text, check_name, check_ttl, drift, receipt, token_of
 
 LUA = {name: (Path(__file__).parent / f"{name}.lua").read_text(encoding="utf-8") for name in ("release", "extend")}
 SHA = {name: hashlib.sha1(source.encode()).hexdigest() for name, source in LUA.items()}
-RECEIPT_MS = 60_000  # a lost reply is asked for again within a minute; what comes later is told that the lease is lost
 
 
 class SafeLock:
@@ -78,19 +77,17 @@ class SafeLock:
         """Whose the lock was when we asked: None, nobody's, so now ours; our own token, ours by a lost reply."""
         if self._knows_nx_get:
             try:
-                return _text(self._send("SET", self.name, token, "NX", "GET", "PX", self._ms, get=True))
+                return as_text(self._send("SET", self.name, token, "NX", "GET", "PX", self._ms, get=True))
             except ResponseError as error:
                 if "syntax" not in str(error):
                     raise
                 self._knows_nx_get = False
         if self._send("SET", self.name, token, "NX", "PX", self._ms):  # before Redis 7.0: NX and GET one by one
             return None
-        return _text(self._send("GET", self.name)) or "somebody who has just left"
+        return as_text(self._send("GET", self.name)) or "somebody who has just left"
 
     def _token_of(self, lease: Lease) -> str:
-        if not isinstance(lease, Lease) or lease.name != self.name or not isinstance(lease.token, str):
-            raise Misuse(f"The lock {self.name!r} wants a lease that it has granted, not {lease!r}.")
-        return lease.token
+        return token_of(lease, self.name)
 
     def _ask(self, script: str, *keys_and_args: str | int) -> None:
         """Runs one of our scripts; a server that has restarted or flushed its scripts is told it anew."""
@@ -126,12 +123,7 @@ class SafeLock:
             self._prepared = True
 
     def _receipt(self, token: str) -> str:
-        """In the lock's own slot of a cluster: by the braces of its name, if it has some, else by braces around it."""
-        return f"{self.name if '{' in self.name else '{' + self.name + '}'}:released:{token}"
+        return receipt(self.name, token)
 
     def _new_token(self) -> str:
         return os.urandom(16).hex()
-
-
-def _text(reply: bytes | str | None) -> str | None:
-    return reply.decode("utf-8", "backslashreplace") if isinstance(reply, bytes) else reply

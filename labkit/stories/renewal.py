@@ -17,6 +17,7 @@ from redis.retry import Retry
 
 from ..faults import Evict, Partition
 from ..locks import LOCKS, LeaseLost, WatchdogLock
+from ..sim import Fate
 from ..stores import Register
 from ..story import Param, Story
 from ._actors import LOCK, lock_of
@@ -63,8 +64,6 @@ class AtRenewal:
             world.rule(lambda packet: self._fate(world) if meant(packet) else None)
 
     def _fate(self, world: Any) -> Any:
-        from ..sim import Fate
-
         return Fate(lost=True) if self.by is None else Fate(after=self.by)
 
 
