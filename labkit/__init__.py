@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import checks, faults, live, locks, panels, progress, sim, stories, viz
+    from . import checks, drills, faults, live, locks, panels, progress, sim, stories, viz
     from .checks import judge
     from .locks.lease import Lease
     from .progress import predict, settle
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["Lease", "Param", "Story", "Timeline", "Verdict", "World", "judge", "play", "predict", "replay", "settle"]
-__all__ += ["checks", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz"]
+__all__ += ["checks", "drills", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz"]
 
 _HOME = {
     "Lease": "locks.lease",
@@ -41,7 +41,7 @@ _HOME = {
     "predict": "progress",
     "settle": "progress",
 }
-_ROOMS = ("checks", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz")
+_ROOMS = ("checks", "drills", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,15 +1,16 @@
 """The `labkit` command: one sub-command a task, each a thin skin over a function that returns a value.
 
-Exit status: 0 when all is well, 1 when the answer is «no», 2 when the command line was not understood. What a command
-prints for people may change; `--json` is for programs. Nothing but typer and rich is imported before a command runs,
-so that `labkit --help` is quick.
+Exit status: 0 when all is well, 1 when the answer is «no», 2 when the command line was not understood or nothing could
+be run. What a command prints for people may change; `--json` is for programs. Nothing but typer and rich is imported
+before a command runs, so that `labkit --help` is quick.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -17,6 +18,10 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from labkit.doctor import Finding
+    from labkit.drills import Report
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for a program to read.")]
+Seconds = Annotated[float, typer.Option(help="Real time that each check of an answer may take.")]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -44,7 +49,7 @@ def labkit(
 
 
 @app.command()
-def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for a program to read.")] = False) -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Say what this machine has for the course, what is skipped without the rest, and how to get it.
 
     The exit status is 0 when the course can run, 1 when it cannot.
@@ -77,3 +82,142 @@ def _mark(finding: Finding) -> tuple[str, str]:
     if finding.ok:
         return "ok", "green"
     return ("MISSING", "red") if finding.needed else ("skipped", "yellow")
+
+
+# -- the drills ------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def check(
+    question: Annotated[str | None, typer.Argument(help="The question: q1.", show_default=False)] = None,
+    file: Annotated[Path | None, typer.Argument(help="Your answer, a .py or .ipynb file.", show_default=False)] = None,
+    folder: Annotated[Path | None, typer.Option("--all", help="Check every answer in this folder instead.")] = None,
+    again: Annotated[str | None, typer.Option(help="One play only: the string that a failure prints.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw the first failure into this .svg, .png or .html.")] = None,
+    seconds: Seconds = 4.0,
+    as_json: AsJson = False,
+) -> None:
+    """Put an answer to the test: the same verdict as check(…) in a notebook.
+
+    The exit status is 0 for full points, 1 for fewer, 2 when nothing could be run.
+    """
+    from labkit.drills import check_file
+
+    if folder is not None:
+        _check_all(folder, seconds, as_json)
+    if question is None or file is None:
+        _refuse("Name a question and a file, as in `labkit check q1 exercises/q1.ipynb`, or a folder with --all.")
+    try:
+        report = check_file(question, file, again=again, seconds=seconds)
+    except ValueError as error:
+        _refuse(str(error))
+    typer.echo(json.dumps(report.as_dict(), indent=2) if as_json else repr(report))
+    if picture is not None:
+        _draw(report, picture)
+    raise typer.Exit(report.status)
+
+
+def _draw(report: Report, picture: Path) -> None:
+    from labkit.drills.show import draw
+
+    if report.first is None or report.first.timeline is None:
+        typer.echo(f"There is no failed run to draw into {picture}.", err=True)
+        return
+    try:
+        draw(report, picture)
+    except (ValueError, OSError) as error:
+        _refuse(str(error))
+
+
+def _check_all(folder: Path, seconds: float, as_json: bool) -> NoReturn:
+    """Every answer of a folder: a line each, as they come."""
+    from labkit.drills.folder import answers, check_all
+
+    try:
+        if not answers(folder):
+            _refuse(f"{folder} holds no answer: a file called after its question, like q1.ipynb or q1-anna.py.")
+        reports: list[tuple[str, Report]] = []
+        for place, report in check_all(folder, seconds):
+            reports.append((place, report))
+            if not as_json:
+                typer.echo(_line(place, report))
+    except ValueError as error:
+        _refuse(str(error))
+    if as_json:
+        typer.echo(json.dumps([{"file": place, **report.as_dict()} for place, report in reports], indent=2))
+    raise typer.Exit(max(report.status for _, report in reports))
+
+
+def _line(place: str, report: Report) -> str:
+    if report.refused:
+        return f"{place}: could not be checked. {report.refused}"
+    if not report.attempted:
+        return f"{place}: not attempted yet"
+    first = f"; first failure: {report.first.check}" if report.first else ""
+    return f"{place}: {report.score} of {report.of} points{first}"
+
+
+@app.command()
+def hint(question: Annotated[str, typer.Argument(help="The question: q1.")]) -> None:
+    """Show the next hint to a question. It is written into your progress that you took it."""
+    from labkit.drills import hint as next_hint
+
+    typer.echo(_or_refuse(lambda: next_hint(question)))
+
+
+@app.command()
+def progress() -> None:
+    """Show your progress: predictions, attempts, best scores, hints taken."""
+    from labkit.progress import overview
+
+    typer.echo(overview())
+
+
+@app.command()
+def reset(
+    question: Annotated[str, typer.Argument(help="The question: q1.")],
+    folder: Annotated[Path, typer.Option(help="Where your notebook lies.")] = Path("exercises"),
+) -> None:
+    """Give an exercise back as it was. Your notebook is kept beside it as a backup, your progress stays."""
+    from labkit.drills.reset import reset as give_back
+    from labkit.drills.reset import told
+    from labkit.progress import note_reset
+
+    backup = _or_refuse(lambda: give_back(question, folder))
+    note_reset(question)
+    typer.echo(told(question, backup))
+
+
+@app.command()
+def scoreboard(
+    folder: Annotated[Path, typer.Argument(help="The learners' progress files, or folders with one each.")],
+    csv: Annotated[Path | None, typer.Option(help="Write the table into this file, for a spreadsheet.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make one table of many learners' progress files."""
+    from labkit.progress.scoreboard import scoreboard as board_of
+
+    board = _or_refuse(lambda: board_of(folder))
+    if as_json:
+        typer.echo(json.dumps(board.as_dict(), indent=2, ensure_ascii=False))
+    elif csv is not None:
+        _or_refuse(lambda: csv.write_text(board.csv(), encoding="utf-8-sig", newline=""))
+        typer.echo(f"{board.sentence} Written to {csv}.")
+    else:
+        typer.echo(board.sentence)
+        Console(highlight=False).print(board.table())
+    for sentence in board.skipped:
+        typer.echo(sentence, err=True)
+
+
+def _or_refuse(act: Any) -> Any:
+    """What `act` returns; where it refuses its input, the sentence and status 2."""
+    try:
+        return act()
+    except (ValueError, OSError) as error:
+        _refuse(str(error))
+
+
+def _refuse(sentence: str) -> NoReturn:
+    typer.echo(sentence, err=True)
+    raise typer.Exit(2)

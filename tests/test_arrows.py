@@ -35,11 +35,14 @@ ROOMS = {  # a room: its files and folders, and the rooms it may import
     "stories": (("stories",), (*VALUES, "locks", "stores", "sim", "faults")),
     "explore": (("explore.py", "explore"), (*VALUES, "sim", "checks")),
     "live": (("live",), ("story", "timeline", "recording", "locks", "stores", "stories")),
-    "progress": (("progress.py",), ()),
+    "progress": (("progress",), ()),
     "panels": (("panels",), (*VALUES, "stories", "checks", "viz", "explore")),
     "drills": (
         ("drills",),
-        (*VALUES, "locks", "stores", "sim", "faults", "checks", "viz", "stories", "explore", "live", "panels"),
+        (
+            *(*VALUES, "recording", "locks", "stores", "sim", "faults", "checks", "viz", "stories", "explore", "live"),
+            *("panels", "progress"),
+        ),
     ),
     "cli": (("cli.py", "doctor.py"), ("drills", "live", "explore", "progress")),
 }

@@ -1,0 +1,1 @@
+"""Question 1: how often should a lease be renewed?"""

@@ -1,0 +1,40 @@
+"""loses: nothing after the deadline
+
+It looks at the clock before the wait only; a pause during the wait makes the next attempt come too late.
+"""
+
+import time
+
+from redis.exceptions import ConnectionError, TimeoutError
+
+from labkit.locks import LeaseLost
+
+
+def tolerated_misses(n):
+    if n < 2:
+        raise ValueError(f"n must be at least 2, not {n}")
+    return n - 2
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    while True:
+        left = lease.deadline - time.monotonic()
+        if left <= 0:
+            on_lost("the lease ran out")
+            return
+        if stop.wait(min(interval, left)):
+            return
+        try:
+            lease = lock.extend(lease)
+        except LeaseLost as lost:
+            on_lost(str(lost))
+            return
+        except (ConnectionError, TimeoutError):
+            pass

@@ -1,0 +1,40 @@
+"""loses: new deadline
+
+It takes the deadline from the lease it was started with, and never looks at a newer one.
+"""
+
+import time
+
+from redis.exceptions import ConnectionError, TimeoutError
+
+from labkit.locks import LeaseLost
+
+
+def tolerated_misses(n):
+    if n < 2:
+        raise ValueError(f"n must be at least 2, not {n}")
+    return n - 2
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    deadline = lease.deadline
+    while True:
+        if stop.wait(max(0.0, min(interval, deadline - time.monotonic()))):
+            return
+        if time.monotonic() >= deadline:
+            on_lost("deadline reached")
+            return
+        try:
+            lease = lock.extend(lease)
+        except LeaseLost as lost:
+            on_lost(str(lost))
+            return
+        except (ConnectionError, TimeoutError):
+            pass

@@ -1,0 +1,38 @@
+"""expect: error
+
+It should say that nobody can answer input() here, and not wait for it.
+"""
+
+import time
+
+from redis.exceptions import ConnectionError, TimeoutError
+
+from labkit.locks import LeaseLost
+
+
+def tolerated_misses(n):
+    return int(input(f"How many of {n} may fail? "))
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    while True:
+        left = lease.deadline - time.monotonic()
+        if stop.wait(max(0.0, min(interval, left))):
+            return
+        if time.monotonic() >= lease.deadline:
+            on_lost("the lease ran out")
+            return
+        try:
+            lease = lock.extend(lease)
+        except LeaseLost as lost:
+            on_lost(str(lost))
+            return
+        except (ConnectionError, TimeoutError):
+            pass

@@ -1,0 +1,43 @@
+"""expect: time-out
+
+It should say that tolerated_misses did not return in time, and name the line of the loop.
+"""
+
+import time
+
+from redis.exceptions import ConnectionError, TimeoutError
+
+from labkit.locks import LeaseLost
+
+
+def tolerated_misses(n):
+    if n < 2:
+        raise ValueError(n)
+    attempts = tolerated = 0
+    while attempts < n - 1:
+        tolerated = max(attempts - 1, 0)
+    return tolerated
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    while True:
+        left = lease.deadline - time.monotonic()
+        if stop.wait(max(0.0, min(interval, left))):
+            return
+        if time.monotonic() >= lease.deadline:
+            on_lost("the lease ran out")
+            return
+        try:
+            lease = lock.extend(lease)
+        except LeaseLost as lost:
+            on_lost(str(lost))
+            return
+        except (ConnectionError, TimeoutError):
+            pass

@@ -1,0 +1,23 @@
+"""expect: memory
+
+Many small objects instead of few large ones; it should say the same as of any other memory bomb.
+"""
+
+
+def tolerated_misses(n):
+    if n < 2:
+        raise ValueError(f"n must be at least 2, not {n}")
+    return n - 2
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    history = [lease]
+    while not stop.is_set():
+        history.extend([list(range(1000)) for _ in range(1000)])

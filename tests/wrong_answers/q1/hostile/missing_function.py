@@ -1,0 +1,17 @@
+"""expect: error
+
+It should say that there is no keep_alive, and judge the other two.
+"""
+
+
+def tolerated_misses(n):
+    if n < 2:
+        raise ValueError(f"n must be at least 2, not {n}")
+    return n - 2
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval

@@ -1,0 +1,26 @@
+"""expect: time-out
+
+It cannot be interrupted from within; it should say that keep_alive loops without a wait, and the process must be gone.
+"""
+
+
+def tolerated_misses(n):
+    if n < 2:
+        raise ValueError(f"n must be at least 2, not {n}")
+    return n - 2
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    while True:
+        try:
+            while True:
+                lease = lease
+        except BaseException:
+            continue

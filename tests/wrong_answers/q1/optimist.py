@@ -1,0 +1,42 @@
+"""loses: nothing after the deadline, told in time
+
+An attempt without an answer may have happened, so it counts a whole new TTL from it.
+"""
+
+import time
+
+from redis.exceptions import ConnectionError, TimeoutError
+
+from labkit.locks import LeaseLost
+
+
+def tolerated_misses(n):
+    if n < 2:
+        raise ValueError(f"n must be at least 2, not {n}")
+    return n - 2
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    deadline = lease.deadline
+    while True:
+        left = deadline - time.monotonic()
+        if stop.wait(max(0.0, min(interval, left))):
+            return
+        if time.monotonic() >= deadline:
+            on_lost("the lease ran out")
+            return
+        try:
+            lease = lock.extend(lease)
+            deadline = lease.deadline
+        except LeaseLost as lost:
+            on_lost(str(lost))
+            return
+        except (ConnectionError, TimeoutError):
+            deadline = time.monotonic() + lock.ttl

@@ -1,0 +1,41 @@
+"""loses: told once
+
+Where the deadline has passed there is no exception to take the reason from, and it reports None.
+"""
+
+import time
+
+from redis.exceptions import ConnectionError, TimeoutError
+
+from labkit.locks import LeaseLost
+
+
+def tolerated_misses(n):
+    if n < 2:
+        raise ValueError(f"n must be at least 2, not {n}")
+    return n - 2
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    reason = None
+    while True:
+        stop.wait(max(0.0, min(interval, lease.deadline - time.monotonic())))
+        if stop.is_set():
+            return
+        if time.monotonic() >= lease.deadline:
+            break
+        try:
+            lease = lock.extend(lease)
+        except LeaseLost as lost:
+            reason = str(lost)
+            break
+        except (ConnectionError, TimeoutError):
+            pass
+    on_lost(reason)

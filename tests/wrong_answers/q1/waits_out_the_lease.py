@@ -1,0 +1,42 @@
+"""loses: lost at once
+
+It knows that the lease is lost and still waits for its deadline before it says so.
+"""
+
+import time
+
+from redis.exceptions import ConnectionError, TimeoutError
+
+from labkit.locks import LeaseLost
+
+
+def tolerated_misses(n: int) -> int:
+    attempts = n - 1  # strictly before the TTL
+    if attempts < 1:
+        raise ValueError(f"n={n} leaves no attempt before the TTL")
+    return attempts - 1
+
+
+def longest_interval(ttl, misses, attempt, margin):
+    interval = (ttl - margin - attempt) / (misses + 1) - attempt
+    if interval <= 0:
+        raise ValueError(f"the interval would be {interval}")
+    return interval
+
+
+def keep_alive(lock, lease, interval, stop, on_lost):
+    while True:
+        left = lease.deadline - time.monotonic()
+        if stop.wait(max(0.0, min(interval, left))):
+            return
+        if time.monotonic() >= lease.deadline:
+            on_lost("the lease ran out")
+            return
+        try:
+            lease = lock.extend(lease)
+        except LeaseLost as lost:
+            if not stop.wait(max(0.0, lease.deadline - time.monotonic())):
+                on_lost(str(lost))
+            return
+        except (ConnectionError, TimeoutError):
+            pass
