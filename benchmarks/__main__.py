@@ -13,10 +13,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from . import leak, locks, pictures, renewal, world
+from . import drills, leak, locks, pictures, renewal, world
 from .common import Figure, Row
 
-FIGURES: dict[str, Figure] = {**locks.FIGURES, **renewal.FIGURES, **world.FIGURES, **pictures.FIGURES, **leak.FIGURES}
+FIGURES: dict[str, Figure] = {
+    **locks.FIGURES,
+    **renewal.FIGURES,
+    **world.FIGURES,
+    **pictures.FIGURES,
+    **drills.FIGURES,
+    **leak.FIGURES,
+}
 ROUNDS = 15
 SIGNS = {"at most": "≤", "below": "<", "at least": "≥"}
 COLOURS = {"ok": "green", "short": "bold red", "reported": "dim", "missing": "bold red"}
