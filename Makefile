@@ -7,6 +7,7 @@ ARGS   ?=
 BIN    := .venv/bin
 
 START  := notebooks/00-start-here.ipynb
+BOOKS  := $(wildcard notebooks solutions exercises)
 NBVAL  := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with notebooks/nbval.cfg
 # Loopback only, with the usual token, and the whole course in the file browser. tools/jupyter/ turns off the question
 # about Jupyter's news, and the panels of nbgrader, which only builds the exercises.
@@ -32,9 +33,8 @@ lab: learner
 
 ## test: run all tests, and every notebook against its saved outputs
 test: developer
-	@$(if $(wildcard notebooks),,echo "-- there is no folder notebooks/ yet, so no notebook is run")
 	@home=$$(mktemp -d) && trap 'rm -rf "$$home"' EXIT && \
-	  LABKIT_HOME="$$home" $(BIN)/python -m pytest tests $(if $(wildcard notebooks),$(NBVAL) notebooks) $(ARGS)
+	  LABKIT_HOME="$$home" $(BIN)/python -m pytest tests $(if $(BOOKS),$(NBVAL) $(BOOKS)) $(ARGS)
 
 ## check: lint, formatting and types
 check: developer
@@ -46,9 +46,9 @@ check: developer
 notebooks: developer
 	@$(BIN)/python tools/notebooks.py $(ARGS)
 
-## exercises: build exercises/ from solutions/
+## exercises: build exercises/, and the model answers, from solutions/
 exercises: developer
-	@echo "There is no exercise to build yet: solutions/ is empty."
+	@$(BIN)/python tools/exercises.py $(ARGS)
 
 ## bench: measure against the peers and the goals, one row a figure
 bench: developer

@@ -7,7 +7,9 @@ before a command runs, so that `labkit --help` is quick.
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -28,6 +30,9 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_
 
 def main() -> None:
     """Run the command line and leave with its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a code page without ✓ gets a question mark, not a traceback
+            stream.reconfigure(errors="replace")
     app(prog_name="labkit")
 
 

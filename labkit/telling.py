@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from labkit.timeline import Event, Op, Timeline
 
 
-def tell(timeline: Timeline, detail: bool = False) -> str:
+def tell(timeline: Timeline, detail: bool = False, renewals: bool = False) -> str:
     """The run as text: one sentence that sums it up, then one sentence a line, in the order of the events.
 
-    detail: also packets, renewals and each failed try. The text is the same for equal timelines.
+    detail: also packets, renewals and each failed try.  renewals: these alone besides. The text is the same for equal
+    timelines.
     """
-    said = [(e.t, text) for e in timeline if (text := sentence(timeline, e, detail))]
+    told = {e.seq for e in timeline if renewals and e.name == "extend" and e.kind in ("ok", "invoke")}
+    said = [(e.t, text) for e in timeline if (text := sentence(timeline, e, detail or e.seq in told))]
     rows = said if detail else list(_once(said))
     wide = max((len(f"{t:.3f}") for t, _ in rows), default=0)
     return "\n".join([summary(timeline), *(f"t={t:{wide}.3f} s  {text}" for t, text in rows)])

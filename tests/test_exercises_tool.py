@@ -40,6 +40,11 @@ def copy(tmp_path):
 
 
 @pytest.fixture
+def model(tmp_path):
+    return tmp_path / "labkit" / "drills" / "q1" / "model.py"
+
+
+@pytest.fixture
 def drill_file(tmp_path):
     """Write a text into the folder of drill q1."""
 
@@ -147,10 +152,71 @@ def test_a_second_build_changes_no_byte(solution, tmp_path, drill_file):
     assert {each: each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()} == first
 
 
-def test_nothing_is_left_behind_but_what_was_built(solution, tmp_path, exercise, copy):
+def test_nothing_is_left_behind_but_what_was_built(solution, tmp_path, exercise, copy, model):
     path = solution(cell(ANSWER))
     built(path)
-    assert {each for each in tmp_path.rglob("*") if each.is_file()} == {path, exercise, copy}
+    assert {each for each in tmp_path.rglob("*") if each.is_file()} == {path, exercise, copy, model}
+
+
+# --- the model answer
+
+
+def model_lines(model):
+    """The module without its docstring and the empty lines."""
+    return [line for line in model.read_text(encoding="utf-8").splitlines()[1:] if line]
+
+
+def test_the_model_answer_is_the_cells_with_a_solution_without_their_markers(solution, model):
+    second = "def stop():\n    # BEGIN SOLUTION\n    return True\n    # END SOLUTION"
+    built(solution(cell(ANSWER), cell("print(1)"), cell(second)))
+    said = "def longest_interval(ttl, misses):\n    return ttl / misses\n\n\ndef stop():\n    return True\n"
+    assert model.read_text().partition("\n\n\n")[2] == said
+
+
+def test_the_model_answer_opens_by_saying_what_it_is(solution, model):
+    built(solution(cell(ANSWER)))
+    assert model.read_text().startswith('"""The model answer to q1,')
+
+
+def test_the_model_answer_has_the_imports_that_it_uses_and_no_others(solution, model):
+    imports = "import json\nimport time\n\nfrom labkit.locks import LeaseLost, SafeLock"
+    uses = "def wait():\n    # BEGIN SOLUTION\n    raise LeaseLost(time.time())\n    # END SOLUTION"
+    built(solution(cell(imports), cell(uses)))
+    assert model_lines(model)[:2] == ["import time", "from labkit.locks import LeaseLost"]
+
+
+def test_its_imports_stand_in_their_groups_and_once(solution, model):
+    given = ["from labkit import Lease", "from redis.exceptions import RedisError", "import time", "import time"]
+    uses = "def f(x: Lease):\n    # BEGIN SOLUTION\n    return time, RedisError\n    # END SOLUTION"
+    built(solution(*map(cell, given), cell(uses)))
+    head = '"""\n\nimport time\n\nfrom redis.exceptions import RedisError\n\nfrom labkit import Lease\n\n\ndef f'
+    assert head in model.read_text()
+
+
+def test_a_discussion_of_the_solution_is_no_part_of_the_model_answer(solution, model):
+    only = {"tags": ["solution-only"]}
+    text = cell("Why?\n<!-- BEGIN SOLUTION -->\nBecause.\n<!-- END SOLUTION -->", kind="markdown")
+    built(solution(cell(ANSWER), cell(ANSWER.replace("misses", "7"), metadata=only), text))
+    assert model_lines(model) == ["def longest_interval(ttl, misses):", "    return ttl / misses"]
+
+
+@pytest.mark.parametrize("region", ["HIDDEN TESTS", "MARK SCHEME"])
+def test_hidden_tests_are_no_part_of_the_model_answer(region, solution, model):
+    built(solution(cell(f"{ANSWER}\n# BEGIN {region}\nassert 2\n# END {region}")))
+    assert model_lines(model) == ["def longest_interval(ttl, misses):", "    return ttl / misses"]
+
+
+def test_a_cell_that_is_no_python_is_refused_with_its_line(solution, capsys):
+    said = refusal(solution(cell(ANSWER), cell("1\n%timeit 2", id="slip")), capsys)
+    assert "q1.ipynb, cell 'slip', line 2 is no Python" in said
+
+
+def test_checking_names_the_line_of_the_model_answer_that_differs(solution, model, capsys):
+    path = solution(cell(ANSWER))
+    built(path)
+    model.write_text(model.read_text().replace("ttl / misses", "ttl"))
+    assert exercises.main(["--check", str(path)]) == 1
+    assert "model.py: changed, first in line 5" in capsys.readouterr().out
 
 
 # --- texts of the drill

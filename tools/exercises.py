@@ -6,17 +6,21 @@ What stands between «BEGIN SOLUTION» and «END SOLUTION» becomes a stub, hidd
 tag «solution-only» go (nbgrader's preprocessors do the cutting). Of the rest only the sources and the cell ids stay:
 no output, count, widget state or metadata can carry an answer along. A second build changes no byte. Every notebook is
 examined before the first is written; a marker that would be misread is refused with its cell and line. Texts that
-belong to the drill are taken from its folder. It does not judge whether a stub runs, nor whether a solution is right.
+belong to the drill are taken from its folder. The cells with a solution, whole, become the model answer of the package.
+It does not judge whether a stub runs, nor whether a solution is right. The file is longer than others, so that all that
+is ever cut from a solution is cut in one place.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import re
 import sys
-from itertools import zip_longest
+from collections.abc import Iterator
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -36,6 +40,7 @@ KEPT_METADATA: frozenset[str] = frozenset()  # of a cell; each name more is a pl
 REGIONS = ("SOLUTION", "HIDDEN TESTS", "MARK SCHEME")
 MARKER = re.compile(f"(BEGIN|END) ({'|'.join(REGIONS)})")  # nbgrader looks for these anywhere in a line
 ALONE = re.compile(rf"[\s#<!-]*{MARKER.pattern}[\s#>-]*")  # a marker and nothing but the signs of a comment
+MODEL = '"""The model answer to {}, cut from its solution by tools/exercises.py; it is not edited by hand."""'
 MEANT = re.compile(r"[\s#<!-]*(begin|end)[\s_-]*(solution|hidden[\s_-]*test|mark[\s_-]*scheme)s?[\s#>:.-]*", re.I)
 
 
@@ -64,7 +69,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def built(path: Path) -> dict[Path, str]:
-    """What the solution at `path` asks for: its own text, the exercise, and the copy that `labkit reset` gives back.
+    """What the solution at `path` asks for: its own text, the exercise, the copy that `labkit reset` gives back, and
+    the model answer that `labkit` shows.
 
     Raises Refused, naming the cell and the line, when nbgrader would misread it or when a text cannot be found.
     """
@@ -73,12 +79,14 @@ def built(path: Path) -> dict[Path, str]:
     if path.parent.name != "solutions" or not re.fullmatch(r"q[1-9]\d*", question):
         raise Refused(f"{path.name} in {path.parent.name}/ is no solution; it must be named like solutions/q1.ipynb.")
     solution = _read(path)
-    _fill(solution, path.name, root / "labkit" / "drills" / question)
+    drill = root / "labkit" / "drills" / question
+    _fill(solution, path.name, drill)
     exercise = exercise_of(solution, path.name)
     return {
         path: _written(solution),
         root / "exercises" / path.name: exercise,
-        root / "labkit" / "drills" / question / "exercise.ipynb": exercise,
+        drill / "exercise.ipynb": exercise,
+        drill / "model.py": model_of(solution, question),
     }
 
 
@@ -95,6 +103,58 @@ def exercise_of(solution: NotebookNode, name: str) -> str:
     if left := MARKER.search(text):
         raise Refused(f"{name}: «{left.group()}» would still stand in the exercise, in a cell id or an attachment.")
     return text
+
+
+def model_of(solution: NotebookNode, question: str) -> str:
+    """The model answer to `question` as a module: the code cells that hold a solution, without the markers, below those
+    imports of the other cells that they use. Raises Refused."""
+    code = [c for c in solution.cells if c.cell_type == "code" and SOLUTION_ONLY not in c.metadata.get("tags", ())]
+    trees = [_parsed(cell.source, f"{question}.ipynb, cell {cell.id!r}") for cell in code if not _answers(cell)]
+    blocks = [_unmarked(cell.source) for cell in code if _answers(cell)]
+    used = {node.id for node in ast.walk(ast.parse("\n".join(blocks))) if isinstance(node, ast.Name)}
+    imports = sorted({line for tree in trees for node in tree.body for line in _imported(node, used)})
+    sections = ["\n".join(line for *_, line in group) for _, group in groupby(imports, lambda line: line[0])]
+    return "\n\n\n".join(["\n\n".join([MODEL.format(question), *sections]), *blocks]) + "\n"
+
+
+def _answers(cell: NotebookNode) -> bool:
+    return "BEGIN SOLUTION" in cell.source
+
+
+def _parsed(source: str, where: str) -> ast.Module:
+    try:
+        return ast.parse(source)
+    except SyntaxError as error:
+        raise Refused(f"{where}, line {error.lineno} is no Python ({error.msg}), so no module can be made.") from error
+
+
+def _unmarked(source: str) -> str:
+    """A cell with its solution, without markers, hidden tests and mark schemes."""
+    kept, region = list[str](), "SOLUTION"
+    for line in source.split("\n"):
+        if marker := MARKER.search(line):
+            region = marker[2] if marker[1] == "BEGIN" else "SOLUTION"
+        elif region == "SOLUTION":
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _imported(node: ast.stmt, used: set[str]) -> Iterator[tuple[int, bool, str, str]]:
+    """The import at the top of a cell, with what sorts it, if one of the names `used` comes from it."""
+    if not isinstance(node, (ast.Import, ast.ImportFrom)):
+        return
+    names = [each for each in node.names if (each.asname or each.name.partition(".")[0]) in used]
+    if isinstance(node, ast.ImportFrom) and names:
+        module = str(node.module)
+        yield _section(module), True, module, ast.unparse(ast.ImportFrom(module, names, 0))
+    for each in names if isinstance(node, ast.Import) else ():
+        yield _section(each.name), False, each.name, ast.unparse(ast.Import([each]))
+
+
+def _section(module: str) -> int:
+    """Where imports of this module stand in a file: Python's own first, ours last."""
+    root = module.partition(".")[0]
+    return 0 if root in sys.stdlib_module_names else 2 if root == "labkit" else 1
 
 
 def _read(path: Path) -> NotebookNode:
@@ -197,6 +257,9 @@ def _difference(target: Path, text: str) -> str:
     """How `target` differs from `text`, in words; empty when it does not."""
     if not target.exists() or target.read_bytes() == text.encode():
         return "" if target.exists() else "new"
+    if target.suffix == ".py":
+        lines = zip_longest(target.read_text(encoding="utf-8").splitlines(), text.splitlines())
+        return f"changed, first in line {next((n for n, (a, b) in enumerate(lines, 1) if a != b), 1)}"
     try:
         old, new = (json.loads(each)["cells"] for each in (target.read_bytes(), text))
         pairs = enumerate(zip_longest(old, new), 1)

@@ -53,10 +53,11 @@ def check(
     to have the same plays again.  named: a function under another name than the contract's, `keep_alive=mine`.
     Raises ValueError for an unknown question or string, TypeError for what is no function, before anything runs."""
     drill, only = load(question), _setting(question, again, seconds)
+    functions = tuple(function for function in functions if function is not None)  # not written yet
     given = _given(drill, functions, named) or dict(sys._getframe(1).f_globals)
     if child.inside:
         return Report(question, drill.title, "an answer under test", refused="A check inside of a check does nothing.")
-    found = find(given, drill.functions)
+    found = find(given, drill.functions, chosen=bool(functions or named))
     if not found:
         return Report(question, drill.title, "your notebook", refused=NOTHING.format(", ".join(drill.functions)))
     try:
@@ -109,7 +110,7 @@ def _setting(question: str, again: str | None, seconds: float) -> Setting | None
         raise ValueError(f"seconds={seconds!r} is no time for a check: give seconds, from 0.1 to 600.")
     if again is None:
         return None
-    drill, words = load(question), again.split(":")
+    drill, words = load(question), str(again).split(":")
     names = {name.replace(" ", "-"): name for name in drill.trials}
     if len(words) == 4 and words[0] == question and words[1] in names and words[3].isdecimal():
         check = names[words[1]]
@@ -130,9 +131,13 @@ def _seed(seed: int | None) -> int:
 def _checked(job: Job, notes: tuple[str, ...], record: bool = True) -> Report:
     drill = job.drill
     ready = {name: each for name, each in job.found.items() if not each.stub and not each.problem}
-    judged = {j.criterion: finding(j) for j in runner.run(replace(job, found=ready))} if ready else {}
-    if isinstance(job.tick, Ticker):
-        job.tick.done()
+    try:
+        judged = {j.criterion: finding(j) for j in runner.run(replace(job, found=ready))} if ready else {}
+    except runner.NotStarted as error:
+        return Report(drill.name, drill.title, job.answer.label, refused=str(error))
+    finally:
+        if isinstance(job.tick, Ticker):
+            job.tick.done()
     wanted = [c for c in drill.criteria if job.only is None or c.name == job.only.check]
     findings = tuple(judged[c] if c in judged else _unplayed(c, job.found.get(c.of)) for c in wanted)
     report = Report(drill.name, drill.title, job.answer.label, findings, (*_notes(job.found), *notes, *_limits(ready)))

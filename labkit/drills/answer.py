@@ -13,7 +13,7 @@ import inspect
 import json
 import linecache
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,10 +23,12 @@ from typing import Any
 import cloudpickle
 
 from ..recording import sentence
+from .cells import needed
+from .packing import pack
+from .stub import is_stub
 from .where import Source, know, line_of_answer
 
 MODULE = "answer"  # what the module of a file is called while it is under test
-BLANK = {"not_attempted", "NotImplementedError", "NotImplemented"}
 MOST = 2_000_000  # bytes of a file: an answer is a page or two
 
 
@@ -63,14 +65,14 @@ def from_functions(functions: Mapping[str, Any], label: str = "your notebook") -
     """Raises Unreadable, naming the function, if one carries something that cannot leave this process."""
     for name, function in functions.items():
         try:
-            cloudpickle.dumps(function)
+            pack(function)
         except Exception as error:
             raise Unreadable(
                 f"{name} cannot be sent to the process in which it is tested: {type(error).__name__}: {error}. It uses "
                 "something of your notebook that lives only there, such as a lock, a connection or an open file: make "
                 "that inside the function."
             ) from None
-    return Answer(label, cloudpickle.dumps(dict(functions)), sources=_sources(functions.values()))
+    return Answer(label, pack(dict(functions)), sources=_sources(functions.values()))
 
 
 def _sources(functions: Any) -> dict[str, Source]:
@@ -121,45 +123,42 @@ def _cells(path: Path, text: str) -> Iterator[Source]:
 # -- in the process of the test --------------------------------------------------------------------------------------
 
 
-def unpack(answer: Answer) -> tuple[dict[str, Any], list[str]]:
-    """The names that an answer defines, and what went wrong in between. Runs the code of a file. Call it while the
-    stand-ins are in place, so that `from time import monotonic` and defaults like `now=time.monotonic` bind to them.
-    Raises Unreadable for a file whose code does not run."""
+def unpack(answer: Answer, wanted: Collection[str]) -> tuple[dict[str, Any], list[str]]:
+    """The names that an answer defines, and what went wrong in between. Runs the code of a file; of a notebook what the
+    functions of `wanted` need. Call it while the stand-ins are in place, so that `from time import monotonic` and
+    defaults like `now=time.monotonic` bind to them. Raises Unreadable for a file whose code does not run."""
     know(answer.sources)
     if answer.packed:
         return cloudpickle.loads(answer.packed), []
     module = sys.modules[MODULE] = ModuleType(MODULE)  # in its place before it runs: dataclasses look it up
     troubles: list[str] = []
-    for source in answer.cells:
-        know({source.label: source})
+    for source, part in _parts(answer, wanted, troubles):
         try:
-            _run(source, module, answer.whole)
-        except (Exception, SystemExit) as error:
+            exec(compile(part, source.label, "exec", dont_inherit=True), vars(module))
+        except (Exception, SystemExit) as error:  # in a notebook one bad line does not take the next function with it
             troubles.append(_trouble(source, error))
-            if answer.whole:
-                raise Unreadable(troubles[-1]) from None
+        if answer.whole and troubles:
+            raise Unreadable(troubles[-1])
     return vars(module), troubles
 
 
-def _run(source: Source, module: ModuleType, whole: bool) -> None:
-    tree = ast.parse(source.text, source.label)
-    parts = [tree] if whole else [ast.Module([statement], []) for statement in tree.body if _defines(statement)]
-    later: Exception | None = None
-    for part in parts:
+def _parts(answer: Answer, wanted: Collection[str], troubles: list[str]) -> Iterator[tuple[Source, ast.Module]]:
+    """What is to be run, piece by piece: a file as it is, of a notebook statement after statement."""
+    trees: list[tuple[Source, ast.Module]] = []
+    for source in answer.cells:
+        know({source.label: source})
         try:
-            exec(compile(part, source.label, "exec", dont_inherit=True), vars(module))
-        except Exception as error:  # in a notebook one bad line does not take the next function with it
-            later = later or error
-    if later is not None:
-        raise later
-
-
-def _defines(statement: ast.stmt) -> bool:
-    """Whether a statement of a notebook makes names; what draws, prints and checks is left out."""
-    if isinstance(statement, (ast.If, ast.Try, ast.With)):
-        return all(map(_defines, statement.body))
-    makes = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
-    return isinstance(statement, makes)
+            trees.append((source, ast.parse(source.text, source.label)))
+        except (SyntaxError, ValueError) as error:
+            troubles.append(_trouble(source, error))
+            if answer.whole:
+                raise Unreadable(troubles[-1]) from None
+    if answer.whole:
+        yield from trees
+        return
+    cell_of = {statement: source for source, tree in trees for statement in tree.body}
+    for statement in needed(list(cell_of), wanted):
+        yield cell_of[statement], ast.Module([statement], [])
 
 
 def _trouble(source: Source, error: BaseException) -> str:
@@ -171,10 +170,11 @@ def _trouble(source: Source, error: BaseException) -> str:
 # -- whose name is whose ---------------------------------------------------------------------------------------------
 
 
-def find(names: Mapping[str, Any], wanted: Mapping[str, int]) -> dict[str, Found]:
-    """For each name of the contract (with its number of arguments) what answers to it, if anything does."""
+def find(names: Mapping[str, Any], wanted: Mapping[str, int], chosen: bool = False) -> dict[str, Found]:
+    """For each name of the contract (with its number of arguments) what answers to it, if anything does. chosen: the
+    names are no notebook's, but functions given one by one, so each of them is meant."""
     found = {name: name for name in wanted if callable(names.get(name))}
-    spare = [n for n, v in names.items() if n not in found and _is_own(n, v)]
+    spare = [n for n, v in names.items() if n not in found and (chosen or _is_own(n, v))]
     for choose in (_by_name, _by_arguments):
         for name in wanted:
             if name not in found and (actual := choose(name, wanted, spare, names)):
@@ -236,14 +236,3 @@ def _signature(function: Any) -> str:
         return str(inspect.signature(function))
     except (TypeError, ValueError):
         return "(…)"
-
-
-def is_stub(function: Any) -> bool:
-    """Whether nobody has written anything into a function yet: it calls `not_attempted`, or it is what people put down
-    for now, such as `pass`, and does nothing else."""
-    code = getattr(function, "__code__", None)
-    if code is None or not set(code.co_names) <= BLANK:
-        return False
-    words = str if code.co_names else ()  # raise NotImplementedError("later")
-    rest = [c for c in code.co_consts if c not in (None, ..., function.__doc__) and not isinstance(c, words)]
-    return not rest and code.co_nlocals == code.co_argcount

@@ -53,7 +53,7 @@ def survey(question: str, answer: Answer, limits: Limits) -> str:
     wanted, search = load(question).functions, find  # before an answer's own code can touch them
     with _confined(limits), substituted():
         try:
-            names, troubles = unpack(answer)
+            names, troubles = unpack(answer, wanted)
         except Unreadable as error:
             return json.dumps({"unreadable": relabelled(str(error))})
     found = search(names, wanted)
@@ -66,7 +66,7 @@ def play(settings: Sequence[Setting], actual: str, answer: Answer, limits: Limit
     trial = load(settings[0].question).trials[settings[0].check]
     with _confined(limits) as printed:
         with substituted():
-            function = unpack(answer)[0][actual]
+            function = unpack(answer, [actual])[0][actual]
         for setting in settings:
             runs.append(_played(trial, function, setting, limits) | {"printed": printed()})
             if runs[-1]["stopped"]:
@@ -177,8 +177,13 @@ _at_start = 0
 
 
 def memory_used() -> int:
-    """Address space taken since the limits were set, in bytes; 0 where that is not known."""
-    return memory_now() - _at_start if enforces_memory() else 0
+    """The most address space taken since the limits were set, in bytes; 0 where that is not known. The most, not what
+    is taken now: an answer that was stopped has given all of it back by the time it is asked."""
+    if not enforces_memory():
+        return 0
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
+        peak = next((line for line in file if line.startswith("VmPeak:")), "VmPeak: 0 kB")
+    return int(peak.split()[1]) * 1024 - _at_start
 
 
 def memory_now() -> int:

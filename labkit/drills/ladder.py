@@ -11,6 +11,7 @@ answer is scored; it gives no code away.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import dropwhile
 from pathlib import Path
 
 from .. import progress
@@ -42,7 +43,7 @@ def hint(question: str, number: int | None = None) -> Page:
     ):
         raise ValueError(f"hint {number!r} of {question} does not exist: there are 1 to {len(drill.hints)}.")
     if wanted > len(drill.hints):
-        return Page(f'That were all {len(drill.hints)} hints. `model_answer("{question}")` shows the model answer.')
+        return Page(f'Those were all {len(drill.hints)} hints. `model_answer("{question}")` shows the model answer.')
     if wanted > taken + 1:
         raise ValueError(f"hint {wanted} of {question} comes after hint {taken + 1}: hints are taken one by one.")
     progress.note_hint(question, wanted)
@@ -51,14 +52,15 @@ def hint(question: str, number: int | None = None) -> Page:
 
 def model_answer(question: str) -> Page:
     """The model answer to `question`, once you have made an attempt of your own; before that, what to do first."""
-    drill = load(question)
+    load(question)
     if not progress.tries(question):
         return Page(
             f"The model answer to {question} is shown after an attempt of your own, be it half right: write something, "
             f'run `check("{question}")`, and come back. Until then there are hints: `hint("{question}")`.'
         )
-    progress.note_hint(question, len(drill.hints) + 1)
-    code = (HERE / question / "model.py").read_text(encoding="utf-8").strip()
+    progress.note_model_answer(question)
+    lines = (HERE / question / "model.py").read_text(encoding="utf-8").splitlines()
+    code = "\n".join(dropwhile(lambda line: line.startswith("#") or not line, lines)).strip()
     return Page(f"**Model answer to {question}**\n\n```python\n{code}\n```")
 
 

@@ -86,9 +86,9 @@ class Report:
 
     @property
     def first(self) -> Finding | None:
-        """The first failure, in the order of the contract."""
-        missed = (each for each in self.findings if each.outcome not in (Outcome.PASS, Outcome.NOT_ATTEMPTED))
-        return next(missed, None)
+        """The first failure, in the order of the contract; only without any what was not tested."""
+        missed = [each for each in self.findings if each.outcome not in (Outcome.PASS, Outcome.NOT_ATTEMPTED)]
+        return min(missed, key=lambda each: each.outcome is Outcome.NOT_TESTED, default=None)
 
     @property
     def status(self) -> int:

@@ -11,9 +11,11 @@ import json
 import multiprocessing
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import TimeoutError as TooLong
 from concurrent.futures import wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
@@ -31,6 +33,7 @@ from .trial import Outcome, Remark, Run, Setting
 WORKERS = 2
 ROUNDS = 2  # plays of each variant
 TICK = 0.2  # seconds
+START = 30.0  # seconds for a process to start, on a busy machine
 METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
 leave = os._exit  # an answer may have put something else in its place
 _base: Any = multiprocessing.get_context(METHOD)
@@ -76,6 +79,16 @@ class Judged(NamedTuple):
     remarks: tuple[tuple[Remark, Run | None], ...]
 
 
+class NotStarted(Exception):
+    """The processes of a check cannot be had; nothing is known of the answer."""
+
+    def __str__(self) -> str:
+        return (
+            "The processes in which an answer is tested do not start here, so nothing can be said of yours. "
+            "`labkit doctor` tells what is missing; restarting the kernel may help."
+        )
+
+
 @dataclass(frozen=True)
 class Job:
     """One check of an answer. seed: of the first play; the others follow.  only: this one play.  tick: told, in words,
@@ -110,19 +123,22 @@ def run(job: Job) -> Iterator[Judged]:
     with _pool(WORKERS, 1) as players, _pool(1, 0) as judges:
         try:
             plays = {criterion: _start(players, job, criterion) for criterion in _wanted(job)}
-            tired: dict[str, str] = {}  # a function that did not come back -> the check that showed it
+            tired: dict[str, tuple[str, Outcome]] = {}  # a function without end -> what showed it, and how
             for number, (criterion, future) in enumerate(plays.items(), 1):
                 if criterion.of in tired:
-                    text: str | Remark = _tired(future, criterion, tired[criterion.of])
+                    text: str | Remark = _tired(future, criterion, *tired[criterion.of])
                 else:
                     text = _text(job, future, criterion.of, f"check {number} of {len(plays)}: {criterion.name}")
                 remarks = _remarks(judges, text)
-                if any(remark.outcome in ENDLESS for remark, _ in remarks):
-                    tired.setdefault(criterion.of, criterion.name)
+                endless = next((remark.outcome for remark, _ in remarks if remark.outcome in ENDLESS), None)
+                if endless:
+                    tired.setdefault(criterion.of, (criterion.name, endless))
                 yield Judged(criterion, remarks)
-        except BaseException:
+        except BaseException as error:
             players.stop()
             judges.stop()
+            if isinstance(error, BrokenProcessPool):
+                raise NotStarted from error
             raise
 
 
@@ -145,25 +161,31 @@ def _settings(job: Job, criterion: Criterion) -> list[Setting]:
 def _text(job: Job, future: Any, what: str, doing: str) -> str | Remark:
     """What a process handed over, or a remark on how it ended instead."""
     seconds = job.limits.seconds
+    patience = time.monotonic() + START + len(job.drill.criteria) * seconds  # some wait for others to end
     while not wait([future], timeout=TICK).done:
         job.tick(doing)
-    try:
-        return str(future.result())
-    except TooLong:
-        return Remark(Outcome.TIME_OUT, SLOW.format(what=what, seconds=seconds, more=3 * seconds))
-    except MemoryError:
-        return Remark(Outcome.MEMORY, f"{what} used more than {job.limits.megabytes} MB.")
-    except ProcessExpired as error:
-        how = "by os._exit" if error.exitcode == child.UNASKED else f"exit status {error.exitcode}"
-        return Remark(Outcome.ERROR, f"{what} ended the whole Python process ({how}).")
-    except Exception as error:
-        return Remark(Outcome.ERROR, f"{what} could not be tested: {type(error).__name__}: {error}.")
+        if time.monotonic() > patience:
+            raise NotStarted
+    error = future.exception()  # not raised here: an answer may end in anything, KeyboardInterrupt included
+    match error:
+        case None:
+            return str(future.result())
+        case TooLong():
+            return Remark(Outcome.TIME_OUT, SLOW.format(what=what, seconds=seconds, more=3 * seconds))
+        case MemoryError():
+            return Remark(Outcome.MEMORY, f"{what} used more than {job.limits.megabytes} MB.")
+        case ProcessExpired():
+            how = "by os._exit" if error.exitcode == child.UNASKED else f"exit status {error.exitcode}"
+            return Remark(Outcome.ERROR, f"{what} ended the whole Python process ({how}).")
+        case BrokenProcessPool():
+            raise NotStarted from error
+    return Remark(Outcome.ERROR, f"{what} could not be tested: {type(error).__name__}: {error}.")
 
 
-def _tired(future: Any, criterion: Criterion, first: str) -> Remark:
+def _tired(future: Any, criterion: Criterion, first: str, outcome: Outcome) -> Remark:
     """One endless loop is waited for once, not once a check."""
     future.cancel()
-    return Remark(Outcome.TIME_OUT, f"Not played: {criterion.of} did not come back in the check «{first}».")
+    return Remark(outcome, f"Not played: {criterion.of} {ENDLESS[outcome]} in the check «{first}».")
 
 
 def _remarks(judges: ProcessPool, text: str | Remark) -> tuple[tuple[Remark, Run | None], ...]:
@@ -179,7 +201,7 @@ def _remarks(judges: ProcessPool, text: str | Remark) -> tuple[tuple[Remark, Run
 
 
 MEDDLED = "What came back from the process of this check is no record of a run: the answer has changed labkit there."
-ENDLESS = (Outcome.TIME_OUT, Outcome.MEMORY)
+ENDLESS = {Outcome.TIME_OUT: "did not come back", Outcome.MEMORY: "asked for too much memory"}
 SLOW = (
     "{what} did not come back within {seconds:g} seconds, so it was stopped. A loop that never ends does this; if "
     "yours is only slow, give it more: check(…, seconds={more:g}), or --seconds {more:g}."

@@ -13,6 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..telling import tell
 from ..verdict import Verdict
 from .report import Finding, Report
 from .trial import Outcome
@@ -63,12 +64,12 @@ def word(each: Finding) -> str:
 
 
 def _failure(first: Finding, report: Report) -> Iterator[str]:
-    yield f"First failure: {first.check}. {first.asks}"
+    yield f"First failure: {first.check}, in {first.of}. {first.asks}"
     yield f"  {first.message}"
     if first.printed.strip():
         yield "  Your code printed: " + " | ".join(first.printed.strip().splitlines())
     if first.timeline is not None:
-        told = first.timeline.tell().splitlines()[1:]
+        told = tell(first.timeline, renewals=True).splitlines()[1:]
         yield from (f"    {row}" for row in told[-TOLD:])
         if len(told) > TOLD:
             yield f"    ({len(told) - TOLD} sentences before these are left out)"
@@ -90,36 +91,44 @@ LATE = 1.5  # seconds without a verdict, after which a reader is told what goes 
 
 class Ticker:
     """Says what a check waits for, once it takes longer than a moment: in a terminal on stderr, in a notebook below the
-    cell. A check that is quick shows nothing but its verdict."""
+    cell. At the end nothing is left of it, so that the outputs of a saved notebook do not depend on the machine's
+    speed: there an empty output is the place for the words, and is empty again."""
 
     def __init__(self) -> None:
         self._late = time.monotonic() + LATE
         self._shown = ""
-        self._handle: Any = None
+        self._place = _place() if "ipykernel" in sys.modules else None  # spares a shell the import of IPython
 
     def __call__(self, doing: str) -> None:
         if time.monotonic() < self._late or doing == self._shown:
             return
         self._shown = doing
-        if "ipykernel" in sys.modules:
-            self._in_notebook(f"Still at it: {doing} …")
+        if self._place is not None:
+            self._place.update(_bundle(f"Still at it: {doing} …"), raw=True)
         elif sys.stderr.isatty():
             print(f"\r\x1b[K{doing} …", end="", file=sys.stderr, flush=True)
 
-    def _in_notebook(self, text: str) -> None:
-        from IPython.display import HTML, display
-
-        words = HTML(f"<i>{escape(text)}</i>")
-        if self._handle is None:
-            self._handle = display(words, display_id=True)
-        else:
-            self._handle.update(words)
-
     def done(self) -> None:
-        if self._handle is not None:
-            self._in_notebook("The check took longer than usual.")
-        elif self._shown and sys.stderr.isatty():
+        if not self._shown:
+            return
+        if self._place is not None:
+            self._place.update(_bundle(""), raw=True)
+        elif sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def _place() -> Any:
+    """An output without words, which can be given some; None where ipykernel is loaded and no kernel runs."""
+    from IPython import get_ipython
+    from IPython.display import display
+
+    if not hasattr(get_ipython(), "kernel"):
+        return None
+    return display(_bundle(""), raw=True, display_id=True)
+
+
+def _bundle(text: str) -> dict[str, str]:
+    return {"text/html": f"<i>{escape(text)}</i>" if text else "", "text/plain": text}
 
 
 CELL = "text-align:left;vertical-align:top;padding:2px 10px 2px 0"
@@ -138,13 +147,15 @@ def html(report: Report) -> str:
 
 
 def _row(each: Finding) -> str:
+    """A row of the table, in bold print where points were lost: a mark alone is easily passed over."""
     cells = (mark(each), each.check, f"{each.points} of {each.worth}", word(each), each.asks)
-    return "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in cells) + "</tr>"
+    style = CELL if each.points == each.worth else f"{CELL};font-weight:bold"
+    return "<tr>" + "".join(f'<td style="{style}">{escape(cell)}</td>' for cell in cells) + "</tr>"
 
 
 def _failure_html(first: Finding, report: Report) -> str:
     parts = [
-        f"<p><b>First failure: {escape(first.check)}.</b> {escape(first.asks)}</p>",
+        f"<p><b>First failure: {escape(first.check)}, in {escape(first.of)}.</b> {escape(first.asks)}</p>",
         f"<p>{escape(first.message)}</p>",
     ]
     if first.printed.strip():

@@ -18,7 +18,17 @@ from .words import Sentence, Table
 
 __all__ = ["BLANK", "DRILL", "FINDINGS", "LISTS", "QUESTION", "Answer", "Attempt", "Prediction", "Progress", "Record"]
 __all__ += ["Sentence", "Table", "attempts", "best", "by_number", "calibration", "hints_taken", "merge"]
-__all__ += ["note_attempt", "note_hint", "note_reset", "overview", "predict", "settle", "summary", "tries"]
+__all__ += [
+    "note_attempt",
+    "note_hint",
+    "note_model_answer",
+    "note_reset",
+    "overview",
+    "predict",
+    "settle",
+    "summary",
+    "tries",
+]
 
 
 def predict(
@@ -43,6 +53,11 @@ def note_attempt(
 def note_hint(question: str, number: int) -> None:
     """Store that a hint was taken: see `Progress.note_hint`."""
     Progress.open().note_hint(question, number)
+
+
+def note_model_answer(question: str) -> None:
+    """Store that the model answer was looked at: see `Progress.note_model_answer`."""
+    Progress.open().note_model_answer(question)
 
 
 def note_reset(question: str) -> None:

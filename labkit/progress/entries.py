@@ -106,6 +106,11 @@ def is_attempt(entry: Any) -> bool:
     )
 
 
+def is_named(entry: Any) -> bool:
+    """Whether an entry names an exercise."""
+    return _passes(lambda: examine_drill(entry["question"]))
+
+
 def is_hint(entry: Any) -> bool:
     """Whether an entry names the exercise and the number of a hint that was taken."""
     return _passes(lambda: examine_hint(entry["question"], entry["number"]))

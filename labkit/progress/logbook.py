@@ -113,6 +113,11 @@ class Progress:
         examine_hint(question, number)
         self._add("hints", {"question": question, "at": _now(), "number": number})
 
+    def note_model_answer(self, question: str) -> None:
+        """Store that the model answer was looked at. Raises as note_attempt."""
+        examine_drill(question)
+        self._add("model_answers", {"question": question, "at": _now()})
+
     def note_reset(self, question: str) -> None:
         """Store that the exercise was set back to its beginning; attempts and hints stay. Raises as note_attempt."""
         examine_drill(question)

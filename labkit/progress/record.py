@@ -16,6 +16,7 @@ from .entries import (
     by_number,
     is_attempt,
     is_hint,
+    is_named,
     is_percent,
     is_prediction,
     to_attempt,
@@ -23,19 +24,21 @@ from .entries import (
 )
 from .words import Sentence, Table, count, markdown
 
-LISTS = ("predictions", "attempts", "hints", "resets")
+LISTS = ("predictions", "attempts", "hints", "model_answers", "resets")
 
 
 @dataclass(frozen=True)
 class Record:
     """What one progress file says, as far as this version can read it: in the order in which it was written.
 
-    `hints` is the highest number taken, by question. An attempt that is not the learner's own counts nowhere here.
+    `hints` is the highest number taken, by question; `opened` are the questions whose model answer was looked at. An
+    attempt that is not the learner's own counts nowhere here.
     """
 
     predictions: tuple[Prediction, ...]
     attempts: tuple[Attempt, ...]
     hints: Mapping[str, int] = field(hash=False)
+    opened: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Record":
@@ -45,7 +48,8 @@ class Record:
         hints: dict[str, int] = {}
         for entry in filter(is_hint, entries_in(document, "hints")):
             hints[entry["question"]] = max(entry["number"], hints.get(entry["question"], 0))
-        return cls(tuple(predictions), tuple(attempts), hints)
+        opened = (entry for entry in entries_in(document, "model_answers") if is_named(entry))
+        return cls(tuple(predictions), tuple(attempts), hints, frozenset(entry["question"] for entry in opened))
 
     @classmethod
     def load(cls, path: Path) -> "Record":
@@ -100,8 +104,9 @@ class Record:
 
     def _answer(self, question: str) -> tuple[object, ...]:
         own, best, hints = self.own(question), self.best(question), self.hints.get(question, 0)
+        opened = ", and the answer" if question in self.opened else ""
         lost = ", ".join(own[-1].lost) or "nothing" if own else ""
-        return question, len(own), best.points if best else "not attempted", hints, lost
+        return question, len(own), best.points if best else "not attempted", f"{hints}{opened}", lost
 
     def calibration(self) -> Sentence:
         """How sure the learner was on average, and how often right, over the predictions of `sure`."""

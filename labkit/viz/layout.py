@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from labkit.overlap import overlaps
 from labkit.telling import summary
 from labkit.timeline import Event, Timeline
 from labkit.verdict import Verdict
@@ -33,7 +34,8 @@ def layout(timeline: Timeline, verdicts: Sequence[Verdict] = ()) -> Picture:
     """The picture of a run. verdicts: the evidence of those that are broken is circled and numbered."""
     shown = choose(timeline)
     stage = Stage(shown, Warp.over(_moments(shown.events(), shown.timeline), LEFT + 6, RIGHT - 6))
-    head = heading(timeline)
+    text = headline(timeline, verdicts)
+    head = heading(timeline, text)
     strip, y = overlap_strip(stage, 8 + 12.0 * len(head))
     lanes, missing = place(all_lanes(stage), y)
     bottom = lanes[-1].top + lanes[-1].height if lanes else y
@@ -43,7 +45,7 @@ def layout(timeline: Timeline, verdicts: Sequence[Verdict] = ()) -> Picture:
     ticks, y = axis(stage, lanes[0].top if lanes else y, bottom)
     notes, y = footer(stage, verdicts, missing, y)
     circles = rings(stage, lanes, verdicts, [s for s in (*shapes, *ticks) if isinstance(s, Label)])
-    return _picture([*shapes, *ticks, *notes, *circles], tuple(arrows(stage, lanes)), y, summary(timeline))
+    return _picture([*shapes, *ticks, *notes, *circles], tuple(arrows(stage, lanes)), y, text)
 
 
 def _picture(shapes: list[Shape], packets: tuple[Arrow, ...], height: float, alt: str) -> Picture:
@@ -61,9 +63,17 @@ def _moments(events: Iterable[Event], timeline: Timeline) -> set[float]:
     return times
 
 
-def heading(timeline: Timeline) -> list[Label]:
+def headline(timeline: Timeline, verdicts: Sequence[Verdict]) -> str:
+    """What the picture shows: an overlap of beliefs if there is one, else what broke, else what the run comes to."""
+    broken = next((v for v in verdicts if v.holds is False), None)
+    if broken is None or overlaps(timeline):
+        return summary(timeline)
+    return f"{broken.claim} {broken.why}"
+
+
+def heading(timeline: Timeline, text: str) -> list[Label]:
     name = f"{timeline.story}: " if timeline.story else ""
-    lines = wrap(name + summary(timeline), WIDTH - 16, 9, True)
+    lines = wrap(name + text, WIDTH - 16, 9, True)
     return [Label(8, 12 + 12 * n, text, 9, INK, True) for n, text in enumerate(lines)]
 
 

@@ -107,10 +107,9 @@ def judge_new_deadline(w: Watch) -> Remark:
     if early is None:
         return PASS if w.stopped and w.at_work(w.stopped.t - HAIR) else not_tested("keep_alive had ended before stop.")
     when, what = early
-    return fail(
-        f"{what} at {moment(when)} s, though the lease had been renewed {len(w.good)} time(s) without an error and its "
-        f"newest deadline was {moment(w.deadline(when))} s."
-    )
+    before = sum(op.ret is not None and op.ret <= when for op in w.good)
+    been = f"the lease had been renewed {before} time(s) without an error" if before else "nothing had gone wrong"
+    return fail(f"{what} at {moment(when)} s, though {been} and its newest deadline was {moment(w.deadline(when))} s.")
 
 
 def gave_up(w: Watch) -> tuple[float, str] | None:
@@ -125,15 +124,17 @@ def gave_up(w: Watch) -> tuple[float, str] | None:
 
 def stage_transient(variant: str, draw: random.Random) -> Case:
     """silence: what is sent is lost.  refusal: nobody listens.  long: until just before the end of the lease.
-    for-good: Redis does not come back."""
+    for-good: Redis does not come back; the deadline falls into the middle of a wait, not into an attempt."""
     plain = case(draw, 0.09)
-    ttl = plain.ttl
-    at = ttl * (0.02 if variant == "for-good" else draw.uniform(0.1, 0.2))
+    ttl, fit = plain.ttl, draw.choice((8, 9))  # attempts that take TTL/50 each and fit in before the deadline
+    if variant == "for-good":
+        plain = but(plain, interval=round(ttl * (0.99 - fit / 50) / (fit + draw.uniform(0.35, 0.6)), 3))
+    at = ttl * {"for-good": 0.02, "later-silence": 1.5}.get(variant, draw.uniform(0.1, 0.2))
     down = ttl * 0.93 - 2.5 * plain.interval - at if variant.startswith("long") else plain.interval * 1.2
     down = 20 * ttl if variant == "for-good" else down
     silent = Partition("A", "redis", at, down)
     refused = Restart("redis", at, keep_data=True, down=down)
-    stop = 3 * ttl if variant == "for-good" else 0.95 * ttl
+    stop = {"for-good": 3 * ttl, "later-silence": 2.2 * ttl}.get(variant, 0.95 * ttl)
     return but(plain, stop=stop, faults=(refused if variant.endswith("refusal") else silent,))
 
 
@@ -194,7 +195,7 @@ def _woken(w: Watch, t: float) -> str:
 
 def judge_told_in_time(w: Watch) -> Remark:
     end = w.last_deadline
-    if w.lost or (w.stopped and w.stopped.t <= end):
+    if w.stopped and w.stopped.t <= end:
         return not_tested("the lease was renewed until stop, so its deadline never came.")
     if not w.at_work(end - w.ttl / 1000) or (w.told and w.told[0].t < end - HAIR and w.bad):
         return not_tested("keep_alive had ended before the deadline came.")
@@ -264,13 +265,14 @@ def judge_told_once(w: Watch) -> Remark:
 
 
 def stage_stop(variant: str, draw: random.Random) -> Case:
-    """waiting: in the middle of a wait.  cut: while Redis cannot be reached, before the deadline.  slow: anywhere,
-    attempts take long.  first: before the call."""
+    """waiting: in the middle of a wait.  cut: in the middle of the wait after an error, before the deadline.  slow:
+    anywhere, attempts take long.  first: before the call."""
     plain = case(draw, {"waiting": 0.3, "cut": 0.2, "slow": 0.12, "first": 0.3}[variant])
     ttl = plain.ttl
+    failed = 1 + 0.45 * ttl // plain.interval  # the first attempt after the cut; it takes TTL/50
     stop = {
         "waiting": plain.interval * draw.uniform(2.2, 2.7),
-        "cut": ttl * draw.uniform(0.7, 0.9),
+        "cut": plain.interval * (failed + draw.uniform(0.3, 0.5)) + ttl / 50,
         "slow": ttl * draw.uniform(0.4, 0.9),
         "first": 0.0,
     }[variant]

@@ -17,7 +17,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from ...locks import LeaseLost, SafeLock
-from ...sim import Fate, World, WorldClosed
+from ...sim import Fate, World, WorldClosed, WorldError
 from ...timeline import Timeline
 from ..trial import Function, Setting
 from ..where import line_of_answer
@@ -54,7 +54,11 @@ def play(keep_alive: Function, case: Case, setting: Setting) -> tuple[Mapping[st
             world.client("B").start(thief, case)
         for fault in case.faults:
             world.arm(fault)
-        timeline = world.run(until=case.until)
+        try:
+            timeline = world.run(until=case.until)
+        except WorldError:
+            if not failed:
+                raise
     if failed:
         raise failed[0]
     return {"ttl": case.ttl, "interval": case.interval, "tape": world.choices.tape}, timeline
@@ -122,7 +126,7 @@ def guarded(
     def on_lost(reason: str) -> None:
         text = isinstance(reason, str) and bool(reason.strip())
         given = repr(reason)[:60] if isinstance(reason, str) else f"{reason!r:.60} ({type(reason).__name__})"
-        told = {"reason": str(reason)[:80], "grant": me.world.recorder.latest(me.name), "drill": "told"}
+        told = {"reason": str(reason)[:200], "grant": me.world.recorder.latest(me.name), "drill": "told"}
         told |= {"text": text, "given": given}
         me.world.emit(me.name, "lost", case.name, told)
 
@@ -132,8 +136,8 @@ def guarded(
     except (WorldClosed, GeneratorExit):
         raise
     except MemoryError as error:
+        failed.append(error)  # first, for to clear away a million trifles takes longer than the world is patient
         traceback.clear_frames(error.__traceback__)  # what they hold is needed for the rest of the run
-        failed.append(error)
     except BaseException as error:
         kind = type(error).__name__
         ours = isinstance(error, LeaseLost) or (hasattr(error, "__module__") and "redis" in type(error).__module__)
