@@ -16,6 +16,7 @@ from labkit.progress import (
     hints_taken,
     note_attempt,
     note_hint,
+    note_model_answer,
     note_reset,
     overview,
     tries,
@@ -261,3 +262,11 @@ def test_something_else_in_the_place_of_a_list_is_kept(name: str, home: Path) ->
     }[name]()
     assert document(home)[name][0] == {"by": "a newer version"}
     assert (document(home)["format"], len(document(home)[name])) == (2, 2)
+
+
+def test_a_model_answer_that_was_looked_at_is_told_beside_the_hints(home):
+    note_attempt("q1", 3, 20, {"told once": "fail"})
+    note_hint("q1", 2)
+    note_model_answer("q1")
+    assert "| 2, and the answer |" in overview()
+    assert hints_taken("q1") == 2
