@@ -143,6 +143,7 @@ def _merge(spans: list[tuple[float, float]], end: float) -> tuple[tuple[float, f
 
 
 ENDINGS = {"apply": "deleted", "expire": "expired", "evict": "evicted", "restart": "restart", "clock": "expired"}
+ENDINGS["crash"] = "restart"  # its server has died, and its data with it
 
 
 def make_holds(timeline: Timeline) -> list[Hold]:

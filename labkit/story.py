@@ -54,7 +54,8 @@ Actor = Callable[[Any, SimpleNamespace], None]  # (me, params): ordinary blockin
 class Story:
     """name: one word or two with a hyphen.  claim: what the reader is about to see, as a question.
     params: what may be turned.  actors: client name -> its code.  faults: params -> what strikes.
-    servers: their names.  until: seconds after which the run is cut."""
+    servers: their names.  durable: those that no fault of a search strikes.  until: seconds after which the run is
+    cut."""
 
     name: str
     claim: str
@@ -62,6 +63,7 @@ class Story:
     params: Mapping[str, Param] = field(default_factory=dict)
     faults: Callable[[SimpleNamespace], list[Any]] = lambda p: []
     servers: tuple[str, ...] = ("redis",)
+    durable: tuple[str, ...] = ()
     until: float = 120.0
 
     def settle(self, **given: Any) -> SimpleNamespace:

@@ -10,9 +10,13 @@ from .delay import Delay
 from .drop import DropReply, DropRequest
 from .duplicate import Duplicate
 from .evict import Evict
+from .failover import Failover
+from .flush import Flush
 from .partition import Partition
 from .pause import Pause
+from .replica import Replica
 from .restart import Restart
+from .suspend import Suspend
 
-__all__ = ["ClockRate", "ClockStep", "Crash", "Delay", "DropReply", "DropRequest", "Duplicate", "Evict", "Partition"]
-__all__ += ["Pause", "Restart"]
+__all__ = ["ClockRate", "ClockStep", "Crash", "Delay", "DropReply", "DropRequest", "Duplicate", "Evict", "Failover"]
+__all__ += ["Flush", "Partition", "Pause", "Replica", "Restart", "Suspend"]

@@ -26,6 +26,7 @@ class Choices:
         self._draw = random.Random(f"choices/{seed}") if seed and not tape else None
         self._nth: dict[tuple[str, str], int] = {}
         self.taken: dict[str, int] = {}
+        self.asked: list[tuple[str, int]] | None = None  # places in the order in which they came up, with what there is
         self.free = bool(self._given or self._draw)
 
     def pick(self, kind: str, node: str, alternatives: int) -> int:
@@ -34,10 +35,17 @@ class Choices:
             return 0
         nth = self._nth[kind, node] = self._nth.get((kind, node), 0) + 1
         place = f"{kind}.{node}.{nth}"
+        if self.asked is not None:
+            self.asked.append((place, alternatives))
         choice = self._draw.randrange(alternatives) if self._draw else self._given.get(place, 0)
         if choice:
             self.taken[place] = choice = min(choice, alternatives - 1)
         return choice
+
+    def listen(self) -> list[tuple[str, int]]:
+        """From now on writes down each place at which something could be chosen; returns the growing list."""
+        self.free, self.asked = True, []
+        return self.asked
 
     @property
     def tape(self) -> str:

@@ -45,9 +45,8 @@ class Hub:
         self.names: Counter[str] = Counter()  # of threads and pools without a name of their own
         self.on_end: Callable[[Task], None] = lambda task: None
         self._heap: list[list[Any]] = []
-        self._serial = 0
-        self._idents = 0
-        self._same = 0
+        self.stood: dict[str, int] = {}  # for how long a node's monotonic clock has stood still, in microseconds
+        self._serial = self._idents = self._same = 0
 
     def next_ident(self) -> int:
         self._idents += 1
@@ -96,6 +95,14 @@ class Hub:
     def kill(self, task: Task) -> None:
         """Ends a task wherever it waits, from the hub's own stack."""
         self.at(self.now, lambda t: None if t.ended else t.throw(), task)
+
+    def stand_still(self, node: Owner, micros: int) -> None:
+        """Holds up a node's monotonic clock, so that each of its timers comes that much later."""
+        self.stood[node.name] = self.stood.get(node.name, 0) + micros
+        for entry in self._heap:
+            if entry[4].__class__ is Task and entry[4].node is node:
+                entry[0] += micros
+        heapq.heapify(self._heap)
 
     # -- called by tasks ---------------------------------------------------------------------------------------
 

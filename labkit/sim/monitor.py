@@ -43,10 +43,13 @@ def watched(hub: Hub, patience: float | None) -> Iterator[None]:
         _enter(me, hub)
     before = _take_signals(me)
     try:
-        yield
-    except (Interrupted, KeyboardInterrupt):
-        if me not in _verdicts:
-            raise
+        try:
+            yield
+        except (Interrupted, KeyboardInterrupt):
+            if me not in _verdicts:
+                raise
+            raise Stuck(_verdicts[me]) from None
+    except Interrupted:  # a second signal, as the first was slow to take effect on a busy machine
         raise Stuck(_verdicts[me]) from None
     finally:
         if before is not None:

@@ -46,7 +46,7 @@ class Node:
         self.world, self.name = world, name
         self.clock = Clock()
         self.paused = False
-        self.paused_until = 0
+        self.paused_since = self.paused_until = self.suspended_until = 0
         self.crashed = False
         self.held_back: deque[Task] = deque()
         self.random = random.Random(f"{world.seed}/{name}")

@@ -6,12 +6,17 @@ the database after each command, never guessed from its text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Container, Iterator
 from typing import Any, cast
 
 import fakeredis
+from fakeredis._helpers import SimpleError
 from fakeredis.model import ExpiringMembersSet
+from fakeredis.model._command_info import is_write_command
 from redis.exceptions import ConnectionError, RedisError
+
+Copied = tuple[int, bytes, Any]  # database, key, and a copy of its value with its expiry
 
 _in_any_order = ExpiringMembersSet.__iter__
 # the same order in each process, not that of hashes
@@ -76,6 +81,19 @@ class Database:
                 del db._dict[key]
                 self._known.get(number, {}).pop(key, None)
 
+    def copies(self, names: Container[str]) -> dict[str, Copied]:
+        """Copies of those keys that `news` calls by one of these names."""
+        return {
+            name: (number, key, copy.deepcopy(item))
+            for number, db in self._server.dbs.items()
+            for key, item in db._dict.items()
+            if (name := _name(number, key)) in names
+        }
+
+    def put(self, number: int, key: bytes, item: Any) -> None:
+        """Stores what `copies` took from another server; the copy can be stored again elsewhere."""
+        self._server.dbs[number][key] = copy.deepcopy(item)
+
 
 class Session:
     """One connection as the server sees it."""
@@ -86,14 +104,24 @@ class Session:
         self._connection = connection  # it closes the socket when it is let go
         self._outbox = self._socket.responses = self._socket.response_ready = Outbox()
 
-    def execute(self, words: list[bytes]) -> None:
-        """Runs one command, which the wire has parsed already; a blocking one waits here, in virtual time."""
+    def execute(self, words: list[bytes], refusal: str = "") -> None:
+        """Runs one command, which the wire has parsed already; a blocking one waits here, in virtual time. refusal: the
+        error that a write meets instead, also one within a script or a transaction."""
         try:
             if self._socket._killed:
                 raise ConnectionError("Connection was closed by CLIENT KILL.")
+            if refusal:
+                self._socket._run_command = _without_writes(self._socket._run_command, refusal)
             self._socket._process_command(words)
         except RedisError as error:
             self._outbox.put(error)
+        finally:
+            if refusal:
+                self._socket.__dict__.pop("_run_command", None)
+
+    def answer(self, reply: Any) -> None:
+        """Replies without asking the database."""
+        self._outbox.put(reply)
 
     def replies(self) -> list[bytes]:
         """What is to be sent to the client: replies, and messages of channels it listens to."""
@@ -104,6 +132,15 @@ class Session:
 
     def close(self) -> None:
         self._socket.close()
+
+
+def _without_writes(run: Callable[..., Any], refusal: str) -> Callable[..., Any]:
+    def run_reads(function: Any, signature: Any, *rest: Any) -> Any:
+        if is_write_command(signature.name.encode()):
+            return SimpleError(refusal)
+        return run(function, signature, *rest)
+
+    return run_reads
 
 
 def encode(reply: Any) -> bytes:

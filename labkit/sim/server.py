@@ -6,45 +6,20 @@ did. Expiry is seen at the moment when this server's own wall clock passes it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from .hub import MICRO
+from .line import Line
 from .nodes import Node
-from .redisserver import Database, Session
-from .task import Task
+from .redisserver import Copied, Database
+from .replication import Primary, Replica, answer_wait
 from .wire import Connection, Packet
 
 if TYPE_CHECKING:
     from .world import World
 
-
-class Line:
-    """The server's end of one connection: what has arrived and the session that executes it."""
-
-    def __init__(self, connection: Connection | None) -> None:
-        self.connection = connection
-        self.inbox: deque[Packet | None] = deque()
-        self.session: Session | None = None
-        self.task: Task | None = None
-        self.busy = False
-
-    def take(self, packet: Packet | None) -> None:
-        """A request, or None: the end of the stream, which also ends a command that waits."""
-        assert self.task is not None
-        self.inbox.append(packet)
-        if packet is None and self.busy:
-            self.task.hub.kill(self.task)
-        elif not self.busy:
-            self.task.hub.wake_now(self.task)
-
-    def next(self) -> Packet | None:
-        assert self.task is not None
-        self.busy = False
-        while not self.inbox:
-            self.task.hub.park()
-        self.busy = True
-        return self.inbox.popleft()
+Seen = tuple[str, float | None, dict[str, Any]]  # of a key: value, expiry by the wall clock, what the timeline says
 
 
 class Server(Node):
@@ -56,9 +31,11 @@ class Server(Node):
         super().__init__(world, name)
         self.up = True
         self.life = 0
-        self._seen: dict[str, tuple[str, float | None, dict[str, Any]]] = {}
+        self.role: Primary | Replica | None = None  # in a replication
+        self.handlers: dict[str, Callable[[list[bytes]], Any]] = {}  # commands that something else answers
+        self._seen: dict[str, Seen] = {}
         self._lines: dict[Connection, Line] = {}
-        self._version = version
+        self.version = version
         self.database: Database = world.inside(self, Database, version)
 
     # -- packets -----------------------------------------------------------------------------------------------
@@ -99,10 +76,17 @@ class Server(Node):
         assert line.session is not None
         emit = self.world.emit
         arrived = emit(self.name, "deliver", packet.name, {"from": packet.lane}, packet.seq)
-        line.session.execute(packet.words)
+        if packet.name == "WAIT":
+            line.session.answer(answer_wait(self, line.wrote, packet.words))
+        elif packet.name in self.handlers:
+            line.session.answer(self.handlers[packet.name](packet.words))
+        else:
+            line.session.execute(packet.words, self.role.refusal() if self.role is not None else "")
         replies = line.session.replies()
         data = {"keys": self._changes(packet), "reply": _brief(replies)}
-        applied = emit(self.name, "apply", packet.text, data, arrived)
+        applied = self.report("apply", packet.text, data, arrived)
+        if self.role is not None and data["keys"]:
+            line.wrote = self.role.offset
         self._answer(line, packet, replies, applied)
         for other in list(self._lines.values()):  # messages of channels, and answers to those that waited
             if other is not line and other.session is not None:
@@ -157,7 +141,47 @@ class Server(Node):
             self.world.hub.at(max(self.clock.when(expireat), now + 1), self.expire, of)
             return
         self._gone(key)
-        self.world.emit(self.name, "expire", key, {"keys": {key: None}})
+        self.report("expire", key, {"keys": {key: None}})
+
+    def report(self, kind: str, name: str, data: dict[str, Any], cause: int | None = None) -> int:
+        """Writes an event of this server; the replicas, if any, are sent the keys that it changed."""
+        seq = self.world.emit(self.name, kind, name, data, cause)
+        if self.role is not None and data["keys"]:
+            self.role.pass_on(kind, name, data["keys"], seq)
+        return seq
+
+    # -- replication -------------------------------------------------------------------------------------------
+
+    def lead(self) -> Primary:
+        """What this server is to its replicas, of which it may have none. Not for one that is a replica itself."""
+        if self.role is None:
+            self.role = Primary(self)
+        assert isinstance(self.role, Primary), f"{self.name} is a replica."
+        return self.role
+
+    def keys(self) -> Collection[str]:
+        """The keys that it has, by what it said last."""
+        return self._seen.keys()
+
+    def copies(self, keys: Collection[str]) -> dict[str, tuple[Seen, Copied]]:
+        """Copies of those of `keys` that it has, for `adopt` of another server."""
+        return {
+            key: (self._seen[key], copied) for key, copied in self.database.copies(keys).items() if key in self._seen
+        }
+
+    def adopt(self, keys: Mapping[str, tuple[Seen, Copied] | None]) -> dict[str, Any]:
+        """Stores another server's keys (None: gone), to expire by this server's clock; returns what changed."""
+        changes: dict[str, Any] = {}
+        for key, given in keys.items():
+            if given is None:
+                changes |= self.evict(key)
+                continue
+            (value, expireat, state), copied = given
+            same, mine = (value, expireat, state["grant"]), self._seen.get(key)
+            if mine is None or (*mine[:2], mine[2]["grant"]) != same:
+                self.database.put(*copied)
+                changes[key] = self._state(key, value, expireat, state["owner"], state["grant"])
+        return changes
 
     # -- what may befall it ------------------------------------------------------------------------------------
 
@@ -186,11 +210,20 @@ class Server(Node):
         """The process ends: connections break, requests under way are lost."""
         self.up = False
         self.life += 1
+        if self.role is not None:
+            self.role.stopped()
         for connection in [c for client in self.world.clients.values() for c in client.connections if c.server is self]:
             connection.hang_up()
         for connection, line in list(self._lines.items()):
             line.inbox.clear()
             self.hang_up(connection)
+
+    def halt(self) -> dict[str, Any]:
+        """The machine is gone for good, and its data with it; returns what changed."""
+        changes = dict.fromkeys(self._seen)
+        self._seen.clear()
+        self.stop()
+        return changes
 
     def come_back(self, keep_data: bool) -> dict[str, Any]:
         """The process starts anew, with its data or empty; returns what changed."""

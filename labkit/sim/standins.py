@@ -45,7 +45,11 @@ def _wall(task: Task) -> float:
 
 
 def _monotonic(task: Task) -> float:
-    return MONOTONIC + task.hub.now / MICRO
+    return MONOTONIC + _monotonic_micros(task) / MICRO
+
+
+def _monotonic_micros(task: Task) -> int:
+    return task.hub.now - task.hub.stood.get(task.node.name, 0)
 
 
 def _sleep(task: Task, seconds: float) -> None:
@@ -60,7 +64,7 @@ def _times() -> Iterator[Place]:
     yield time, "time_ns", lambda task: int(_wall(task) * MICRO) * 1000
     for name in ("monotonic", "perf_counter"):
         yield time, name, _monotonic
-        yield time, f"{name}_ns", lambda task: int(MONOTONIC * MICRO + task.hub.now) * 1000
+        yield time, f"{name}_ns", lambda task: int(MONOTONIC * MICRO + _monotonic_micros(task)) * 1000
 
 
 def _calendars() -> Iterator[Place]:

@@ -22,9 +22,9 @@ from ..timeline import KINDS, Event, Timeline
 from .choices import Choices
 from .errors import ClientDied, WorldError
 from .hub import MICRO, Hub, micros
-from .mishaps import Mishaps
+from .leadership import Leadership, Links
 from .monitor import watched
-from .network import Network, Trigger
+from .network import Trigger
 from .nodes import Client, Node
 from .server import Server
 from .standins import MONOTONIC
@@ -33,7 +33,7 @@ from .task import Task, current, getcurrent, line_of, line_of_error
 from .wire import Rule
 
 
-class World(Mishaps):
+class World(Leadership):
     """Raises ValueError for a tape that cannot be read. `patience`: real seconds that a client's code may run without
     waiting before it is stopped (None: for ever, for use with a debugger)."""
 
@@ -44,7 +44,7 @@ class World(Mishaps):
         self.hub.on_end = self._ended
         self.clients: dict[str, Client] = {}
         self.servers: dict[str, Server] = {}
-        self.network = Network(self)
+        self.network = Links(self)
         self.recorder = Recorder(self)
         self._log: list[tuple[Any, ...]] = []
         self._mains: list[Task] = []
@@ -234,7 +234,9 @@ class World(Mishaps):
         return current().sent_at
 
     def moment(self, monotonic: float) -> float:
-        return monotonic - MONOTONIC
+        task = getcurrent()
+        stood = self.hub.stood.get(task.node.name, 0) if isinstance(task, Task) else 0
+        return monotonic - MONOTONIC + stood / MICRO
 
     def next_number(self) -> int:
         self._numbers += 1

@@ -173,6 +173,19 @@ def test_a_store_that_refuses_is_told_from_one_that_fails() -> None:
     assert [op.outcome for op in play(code).ops("write")] == ["fail", "unknown"]
 
 
+def test_a_registration_is_told_with_its_fencing_token_and_may_be_refused() -> None:
+    def code(me: Any) -> None:
+        store = me.store(SimpleNamespace(name="guarded", register=lambda lease: lease.fence > 1))
+        for fence in (1, 2):
+            store.register(SimpleNamespace(fence=fence))
+
+    calls = play(code).ops("register")
+    assert [(op.args["fence"], op.args["resource"], op.outcome) for op in calls] == [
+        (1, "guarded", "fail"),
+        (2, "guarded", "ok"),
+    ]
+
+
 def test_what_a_client_has_learnt_from_elsewhere_is_noted_with_its_grant() -> None:
     def code(me: Any) -> None:
         me.lock(Stub()).acquire()
