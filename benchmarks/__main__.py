@@ -13,11 +13,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from . import drills, leak, locks, pictures, renewal, world
+from . import drills, leak, locks, pictures, redlock, renewal, world
 from .common import Figure, Row
 
 FIGURES: dict[str, Figure] = {
     **locks.FIGURES,
+    **redlock.FIGURES,
     **renewal.FIGURES,
     **world.FIGURES,
     **pictures.FIGURES,

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 LOCK_CALLS = {"acquire": "acquire", "try_acquire": "acquire", "extend": "extend", "reacquire": "extend"}
 LOCK_CALLS["release"] = "release"
-STORE_CALLS = {"read": "read", "write": "write"}
+STORE_CALLS = {"register": "register", "read": "read", "write": "write", "do": "do"}
 LOST = ("LeaseLost", "LockNotOwnedError", "NotAcquired", "ReleaseUnlockedLock", "ExtendUnlockedLock")
 INDEFINITE = ("ConnectionError", "TimeoutError", "OSError")  # names of classes: redis-py's and the built-in ones
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -69,7 +69,8 @@ class Recorder:
         return lock
 
     def store(self, store: Any, name: str | None = None) -> Any:
-        """Watches a store: its `read()` and `write(value)`."""
+        """Watches a store: its `read()` and `write(value, …)`, `register(lease)` and `do(what)` where it has them. What
+        answers False has been refused."""
         for method, call in STORE_CALLS.items():
             if callable(getattr(store, method, None)):
                 _replace(store, method, self._around_store(call, getattr(store, method), str(name or store.name)))
@@ -78,7 +79,8 @@ class Recorder:
     def _around_store(self, call: str, method: Callable[..., Any], name: str) -> Callable[..., Any]:
         def data(given: Any) -> dict[str, Any]:
             grant = self._grants.get(self.scene.lane())
-            return {"resource": name, "grant": grant} | ({"value": plain(given)} if call == "write" else {})
+            more = {"value": plain(given)} if call in ("write", "do") else {"fence": getattr(given, "fence", None)}
+            return {"resource": name, "grant": grant} | (more if call != "read" else {})
 
         def ended(result: Any, seq: int, about: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             return ("fail", {"reason": "refused"}) if result is False else ("ok", {"value": plain(result)})

@@ -61,3 +61,10 @@ def applied(timeline: Timeline, write: Op) -> tuple[Moment, Moment]:
         seen = any(timeline.origin(e.seq) == write for e in timeline.find("send")) and timeline.find("apply")
         earliest, latest = -inf, -inf if seen else latest  # the servers are recorded, and none has got it
     return (earliest, write.seq), (latest, len(timeline))
+
+
+def refused(timeline: Timeline, write: Op) -> bool:
+    """Whether the resource did not take the write: its holder was told so, or would have been, had the reply not been
+    lost. A script that refuses answers 0."""
+    replies = [e.data.get("reply") for e in timeline.find("apply") if timeline.origin(e.seq) == write]
+    return write.outcome == "fail" or (bool(replies) and replies[-1] == ":0")

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from ..timeline import Op, Timeline
 from ..verdict import Verdict
-from ._spans import applied
+from ._spans import applied, refused
 
 CLAIM = "P4: no update is lost."
 UNTESTED = "Nobody updated what another also read or wrote, so this run does not put the claim to the test."
 
 
 def check(timeline: Timeline) -> Verdict:
-    writes = [op for op in timeline.ops("write") if op.outcome != "fail"]
+    writes = [op for op in timeline.ops("write") if not refused(timeline, op)]
     updates = [(read, op) for op in writes if (read := _read_before(timeline, op)) is not None]
     verdicts = [
         _between(timeline, read, write, other)

@@ -2,20 +2,21 @@
 
 The moments that count are when the server grants and when the resource applies the write, not when a client hears of
 the one or sends the other; but a grant that nobody ever hears of harms nobody. Where a recording does not show these
-moments, a grant that falls between call and return leaves the question open.
+moments, a grant that falls between call and return leaves the question open. A resource at which holders register
+knows of a new one from its registration on; until then nothing of the new holder's can go stale.
 """
 
 from __future__ import annotations
 
 from ..timeline import Belief, Op, Timeline
 from ..verdict import Verdict
-from ._spans import UNTESTED, Moment, applied, contended
+from ._spans import UNTESTED, Moment, applied, contended, refused
 
 CLAIM = "P3: no write is accepted from a holder whose lock is somebody else's by then."
 
 
 def check(timeline: Timeline) -> Verdict:
-    writes = [w for w in timeline.ops("write") if w.args.get("grant") is not None and w.outcome != "fail"]
+    writes = [w for w in timeline.ops("write") if w.args.get("grant") is not None and not refused(timeline, w)]
     doubt: Verdict | None = None
     for write in writes:
         first, last = applied(timeline, write)
@@ -36,12 +37,20 @@ def check(timeline: Timeline) -> Verdict:
 
 
 def _later_grants(timeline: Timeline, write: Op) -> list[tuple[Moment, str]]:
-    """The grants of the same lock that came after the writer's: when, and whose."""
+    """The grants of the same lock that came after the writer's: since when the resource may know, and whose."""
     mine = next((b for b in timeline.belief() if b.grant == write.args["grant"]), None)
     if mine is None:
         return []
-    granted = [(_granted(timeline, b), b.node) for b in timeline.belief(mine.key)]
-    return [(moment, node) for moment, node in granted if moment > _granted(timeline, mine)]
+    registered = _registered(timeline, write.args["resource"])
+    later = [b for b in timeline.belief(mine.key) if _granted(timeline, b) > _granted(timeline, mine)]
+    known = [b for b in later if not registered or b.grant in registered]
+    return [(registered.get(b.grant) or _granted(timeline, b), b.node) for b in known]
+
+
+def _registered(timeline: Timeline, resource: str) -> dict[int, Moment]:
+    """When each grant was registered at a resource; empty where nobody registers."""
+    done = [op for op in timeline.ops("register") if op.outcome == "ok" and op.args["resource"] == resource]
+    return {op.args["grant"]: applied(timeline, op)[0] for op in done if op.args.get("grant") is not None}
 
 
 def _granted(timeline: Timeline, belief: Belief) -> Moment:

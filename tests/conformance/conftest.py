@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from redis.exceptions import ResponseError
 
 from labkit.live import RedisServer
 from labkit.locks import LOCKS, LeaseLost
@@ -21,11 +22,18 @@ LATE = "it does not look whose lock it deletes"
 BUSY = "whatever stands in the way, it says busy"
 UNTOLD = "it calls every loss by one name"
 UNCOMPARED = "it extends what it finds, whoever's it is"
+WHOLE = "its TTL is whole seconds, and half a second is none"
 UNASKED = "its first script is sent when the lock is already taken"
 MUST_FAIL: dict[str, dict[str, str]] = {
     "safe": {},
     "watchdog": {},
     "reentrant": {},
+    "fenced": {},
+    "fenced-seed": {
+        "half_a_second_is_500_milliseconds": WHOLE,
+        "a_key_of_another_type_is_misuse": BUSY,
+    },
+    "incr-outside": {},
     "immortal": {},  # here no thread dies
     "renew-by-name": {"extending_a_stolen_lease_is_told": UNCOMPARED},
     "renew-after-unlock": {
@@ -94,7 +102,7 @@ def _marks(name: str, test: str) -> list[pytest.MarkDecorator]:
     caught_by = getattr(sys.modules[KINDS[name].__module__], "CAUGHT_BY", "no check of a run")
     why, how = (
         f"{name} ({caught_by}): {MUST_FAIL[name][test]}",
-        (AssertionError, pytest.fail.Exception, LeaseLost, AttributeError),
+        (AssertionError, pytest.fail.Exception, LeaseLost, AttributeError, ResponseError),
     )
     return [pytest.mark.xfail(strict=True, reason=why, raises=how)]
 
