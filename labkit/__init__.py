@@ -14,8 +14,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import checks, drills, faults, live, locks, panels, progress, sim, stories, viz
+    from . import checks, drills, explore, faults, live, locks, panels, progress, sim, stories, viz
     from .checks import judge
+    from .explore import search
     from .locks.lease import Lease
     from .progress import predict, settle
     from .sim import World
@@ -25,8 +26,21 @@ if TYPE_CHECKING:
     from .verdict import Verdict
 
 __version__ = "0.1.0"
-__all__ = ["Lease", "Param", "Story", "Timeline", "Verdict", "World", "judge", "play", "predict", "replay", "settle"]
-__all__ += ["checks", "drills", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz"]
+__all__ = [
+    "Lease",
+    "Param",
+    "Story",
+    "Timeline",
+    "Verdict",
+    "World",
+    "judge",
+    "play",
+    "predict",
+    "replay",
+    "search",
+    "settle",
+]
+__all__ += ["checks", "drills", "explore", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz"]
 
 _HOME = {
     "Lease": "locks.lease",
@@ -36,12 +50,13 @@ _HOME = {
     "Verdict": "verdict",
     "World": "sim",
     "judge": "checks",
+    "search": "explore",
     "play": "stories",
     "replay": "stories",
     "predict": "progress",
     "settle": "progress",
 }
-_ROOMS = ("checks", "drills", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz")
+_ROOMS = ("checks", "drills", "explore", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz")
 
 
 def __getattr__(name: str) -> Any:

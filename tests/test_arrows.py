@@ -33,7 +33,7 @@ ROOMS = {  # a room: its files and folders, and the rooms it may import
     "viz": (("viz",), ("timeline", "verdict")),
     # the course
     "stories": (("stories",), (*VALUES, "locks", "stores", "sim", "faults")),
-    "explore": (("explore.py", "explore"), (*VALUES, "sim", "checks")),
+    "explore": (("explore",), (*VALUES, "locks", "stores", "sim", "faults", "checks", "stories")),
     "live": (("live",), ("story", "timeline", "recording", "locks", "stores", "stories")),
     "progress": (("progress",), ()),
     "panels": (("panels",), (*VALUES, "stories", "checks", "viz", "explore")),

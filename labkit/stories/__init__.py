@@ -11,6 +11,7 @@ import pkgutil
 import sys
 from typing import Any
 
+from ..faults.taped import TTL, Taped, kinds_of
 from ..sim import World
 from ..story import Story
 from ..timeline import Timeline
@@ -45,6 +46,8 @@ def play(story: str | Story, seed: int = 0, tape: str = "", **params: Any) -> Ti
         raise ValueError(f"seed={seed!r} is not a whole number from 0 on.")
     settled = vars(chosen.settle(**params))
     with World(seed, tape, chosen.title(**{name: settled[name] for name in params})) as world:
+        if kinds := kinds_of(tape):
+            world.arm(Taped(kinds, settled.get("ttl", TTL), chosen.durable))
         timeline: Timeline = chosen.run(world, **params)
     return timeline
 

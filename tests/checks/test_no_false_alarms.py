@@ -9,6 +9,7 @@ from labkit.stories import STORIES, play
 
 LATE = {"one_believer"}  # a holder that outlives its lease goes on believing
 WRITES_LATE = {"one_believer", "no_stale_write", "no_lost_update"}
+FORGETS = {"exclusive_grants", *WRITES_LATE}  # the service itself grants a lock twice
 BROKEN_BY_THE_FAULT = {
     "gc-pause": WRITES_LATE,
     "partition": WRITES_LATE,
@@ -23,11 +24,16 @@ BROKEN_BY_THE_FAULT = {
     "done-twice": WRITES_LATE,
     "black-hole": {"told", *WRITES_LATE},  # a renewal that fails in the background, and says nothing
     "shard-down": LATE,
+    # without a fencing token: nothing for the store to compare
+    **dict.fromkeys(("late-write", "late-token", "weak-store", "two-rows"), WRITES_LATE),
+    **dict.fromkeys(("repeated-token", "lost-counter"), FORGETS),
+    "failover": {"exclusive_grants", *LATE},  # nobody writes there
 }
+PLAYED = [name for name, story in STORIES.items() if "lock" in story.params and "safe" in story.params["lock"].choices]
 
 
 @pytest.mark.parametrize("seed", range(9))
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", PLAYED)
 def test_the_safe_lock_is_blamed_for_nothing_else(story: str, seed: int) -> None:
     timeline = play(story, seed=seed, lock="safe")
     verdicts = {name: check(timeline) for name, check in CHECKS.items()}
@@ -35,7 +41,7 @@ def test_the_safe_lock_is_blamed_for_nothing_else(story: str, seed: int) -> None
     assert broken == BROKEN_BY_THE_FAULT.get(story, set()), (timeline.token, [verdicts[name].why for name in broken])
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", PLAYED)
 def test_without_its_fault_the_story_breaks_nothing(story: str) -> None:
     calm = STORIES[story].but(faults=lambda p: [])
     timeline = play(calm, lock="safe", **({"work": 1} if "work" in calm.params else {}))

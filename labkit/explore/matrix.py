@@ -1,0 +1,139 @@
+"""The safety matrix: for each lock of the course and each mishap, the shortest schedule that breaks it, or the
+statement that none does within stated bounds. Every cell is the outcome of a search; nothing is typed in.
+
+    for cell in cells(): print(cell)        or: labkit matrix
+
+A column is a kind of mishap and the claims that it might break. The search places it, when and at whom, and one mishap
+more (`full`: two). U: some schedule breaks a claim. D: none does, but in some schedule two clients believed at once, or
+the store had to refuse one. S: neither. A dash: the mishap cannot happen to this lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..checks import CHECKS
+from ..stories.increment import ROWS
+from ..timeline import Timeline
+from ..verdict import Verdict
+from .schedules import Bounds, Found, Outcome, search
+
+EXTRA = ("pause", "lose")  # what may happen besides, in quick mode
+MORE = ("mute", "crash")  # and in full mode
+DATA = ("no_stale_write", "no_lost_update")
+
+
+@dataclass(frozen=True)
+class Column:
+    """says: the mishap in words.  kinds: of fault, one of which must strike.  claims: names of checks.  params: of the
+    story.  but: rows to which it cannot happen."""
+
+    says: str
+    kinds: tuple[str, ...]
+    claims: tuple[str, ...] = DATA
+    params: dict[str, Any] = field(default_factory=dict)
+    but: tuple[str, ...] = ()
+
+
+COLUMNS = {
+    "F1": Column("a client dies between two commands", ("crash",), ("not_stuck", *DATA)),
+    "F2": Column("a client stands still for longer than the TTL", ("pause",)),
+    "F3": Column("a request arrives late", ("delay",)),
+    "F4": Column("a failover forgets the grant", ("failover",), params={"replica": 1}, but=("R7",)),
+    "F5": Column("a server's clock jumps", ("step",)),
+    "F6": Column("a server restarts without its data", ("restart",)),
+    "F7": Column("a client is cut off from a server", ("cut",), params={"work": 12.0}),
+    "F9": Column("a late release", ("pause", "delay"), ("own_release",), but=("R10",)),
+    "F10": Column("an effect outside, and a crash", ("crash",), ("once",), params={"effect": "charge"}),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One search. verdict: S, D, U, "?" (the budget was spent) or a dash.  schedule, replay: of a U the break, of a D
+    the run in which it took the store to keep the data safe.  bounds: within which an S or a D was exhausted."""
+
+    row: str
+    column: str
+    verdict: str
+    schedule: str = ""
+    replay: str = ""
+    bounds: str = ""
+    runs: int = 0
+    why: str = ""
+
+    def __str__(self) -> str:
+        head = f"{self.row} under {self.column} ({COLUMNS[self.column].says}): {self.verdict}"
+        how = f", {self.schedule}: {self.why}" if self.verdict == "U" else f", {self.why}" if self.why else ""
+        return f"{head}{how} ({self.runs} runs)"
+
+
+def cells(
+    rows: Iterable[str] = tuple(ROWS),
+    columns: Iterable[str] = tuple(COLUMNS),
+    full: bool = False,
+    executor: Executor | None = None,
+) -> Iterator[Cell]:
+    """The cells, row by row. Raises ValueError for a row or a column that does not exist."""
+    places = [(row, column) for row in rows for column in columns]
+    for row, column in places:
+        if row not in ROWS or column not in COLUMNS:
+            raise ValueError(f"No cell {row}/{column}: rows are {', '.join(ROWS)}, columns {', '.join(COLUMNS)}.")
+    if executor is None:
+        yield from (cell(row, column, full) for row, column in places)
+        return
+    futures = [executor.submit(cell, row, column, full) for row, column in places]
+    try:
+        yield from (future.result() for future in futures)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def cell(row: str, column: str, full: bool = False) -> Cell:
+    """Searches one cell."""
+    about = COLUMNS[column]
+    if row in about.but:
+        return Cell(row, column, "–", why="it cannot happen to this lock")
+    found = search("increment", judge_of(about.claims), **limits(about, full), row=row, **about.params)
+    return _cell(row, column, found)
+
+
+def limits(column: Column, full: bool) -> dict[str, Any]:
+    """The bounds of a column's searches."""
+    kinds = tuple(dict.fromkeys((*column.kinds, *EXTRA, *(MORE if full else ()))))
+    return {"faults": kinds, "must": column.kinds, "most": 3 if full else 2, "menu": 3 if full else 1, "runs": 200_000}
+
+
+def judge_of(claims: tuple[str, ...]) -> Callable[[Timeline], Verdict]:
+    """False where one of the claims breaks, None where data stayed safe but two believed or the store refused."""
+
+    def judge(timeline: Timeline) -> Verdict:
+        verdicts = [CHECKS[name](timeline) for name in claims]
+        broken = next((verdict for verdict in verdicts if verdict.holds is False), None)
+        if broken is not None:
+            return broken
+        return Verdict(" ".join(claims), None if claims[-1] in DATA and uneasy(timeline) else True, "")
+
+    return judge
+
+
+def uneasy(timeline: Timeline) -> bool:
+    """Whether two clients believed at once, or a store had to refuse one of them."""
+    refused = any(op.outcome == "fail" for name in ("register", "write") for op in timeline.ops(name))
+    return refused or CHECKS["one_believer"](timeline).holds is False
+
+
+def _cell(row: str, column: str, found: Found) -> Cell:
+    if found.outcome is Outcome.BROKEN and found.verdict is not None:
+        return Cell(row, column, "U", found.schedule, found.token, str(found.bounds), found.runs, found.verdict.why)
+    if found.outcome is Outcome.UNKNOWN:
+        return Cell(row, column, "?", bounds=str(found.bounds), runs=found.runs, why=found.why)
+    again = f"{found.title} #0 {found.doubt}" if found.doubt else ""
+    return Cell(row, column, "D" if found.doubt else "S", found.doubt, again, str(found.bounds), found.runs)
+
+
+__all__ = ["COLUMNS", "ROWS", "Bounds", "Cell", "Column", "cell", "cells"]

@@ -1,0 +1,154 @@
+"""Read, add one, write: two clients under a lock, in the plainest form that can lose an update. It has no mishap of its
+own; a search places them. The lock's servers may fail, the store's (`shop`) does not.
+
+A row of ROWS is a lock with the store that goes with it, as the course's safety matrix names them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from ..faults import Replica
+from ..locks import (
+    FencedLock,
+    LeaseLost,
+    OptimisticLock,
+    PlainDelLock,
+    Redlock,
+    ReentrantLock,
+    SafeLock,
+    TwoStepLock,
+    WatchdogLock,
+)
+from ..locks.broken.fenced_seed import SeedFencedLock
+from ..stores import FencedRegister, Gateway, Register
+from ..stores.broken.strict import StrictRegister
+from ..story import Param, Story
+from ._actors import TTL
+from ._database import RemoteDatabase, serve
+
+PATIENCE = 0.4  # seconds that a client waits for an answer, and for a connection
+
+
+@dataclass(frozen=True)
+class Row:
+    """says: the row in words.  lock: (clients of its servers, name, ttl) -> lock.  store: (client of the shop, lock) ->
+    store.  fenced: whether the store takes a lease with each write.  servers: of the lock."""
+
+    says: str
+    lock: Callable[[list[Any], str, float], Any]
+    store: Callable[[Any, Any], Any] = lambda shop, lock: Register(shop, "sold")
+    fenced: bool = False
+    servers: tuple[str, ...] = ("redis",)
+
+
+def on_one(kind: Any, /, **more: Any) -> Callable[[list[Any], str, float], Any]:
+    return lambda clients, name, ttl: kind(clients[0], name, ttl, poll=ttl / 3, **more)
+
+
+def on_database(clients: list[Any], name: str, ttl: float) -> Any:
+    return OptimisticLock(RemoteDatabase(clients[0]), name, ttl, poll=ttl / 3)
+
+
+class TwoStepPlainDelLock(PlainDelLock, TwoStepLock):
+    """SETNX, then EXPIRE, and in the end DEL: the first lock that everybody writes."""
+
+
+FIVE = ("n1", "n2", "n3", "n4", "n5")
+ROWS = {
+    "R1": Row("SETNX, then EXPIRE; DEL", on_one(TwoStepPlainDelLock)),
+    "R2": Row("SET NX PX; DEL", on_one(PlainDelLock)),
+    "R3": Row("SET NX PX; compare and delete", on_one(SafeLock)),
+    "R4": Row("R3 with a watchdog", on_one(WatchdogLock)),
+    "R5": Row("re-entrant hash with a watchdog", on_one(WatchdogLock, kind=ReentrantLock)),
+    "R6a": Row("the article's fencing", on_one(SeedFencedLock), lambda shop, _: StrictRegister(shop, "sold"), True),
+    "R6b": Row("fencing by the contract", on_one(FencedLock), lambda shop, _: FencedRegister(shop, "sold"), True),
+    "R7": Row("Redlock, five nodes", lambda c, name, ttl: Redlock(c, name, ttl, poll=ttl / 20), servers=FIVE),
+    "R10": Row("optimistic, in a database", on_database, lambda _, lock: lock, True, servers=("db",)),
+}
+
+
+def client_of(me: Any, server: str) -> Any:
+    return me.redis(server, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=Retry(NoBackoff(), 0))
+
+
+def adding(late: float) -> Callable[[Any, SimpleNamespace], None]:
+    """A client that adds one to what is sold, `late` seconds after the start."""
+
+    def actor(me: Any, p: SimpleNamespace) -> None:
+        time.sleep(late)
+        row = ROWS[p.row]
+        if "db" in row.servers:
+            serve(me, "db")
+        lock = me.lock(row.lock([client_of(me, server) for server in row.servers], "stock", p.ttl))
+        store = me.store(row.store(client_of(me, "shop"), lock), "sold")
+        lease = acquire(lock, p.ttl)
+        if lease is None:
+            return
+        with suppress(RedisError):
+            if p.effect == "count":
+                add_one(store, lease, row.fenced, p.work)
+            else:
+                charge(me, store, lease, row.fenced)
+        with suppress(RedisError, LeaseLost):
+            lock.release(lease)
+        time.sleep(2 * p.ttl)  # what is still on its way shall arrive
+
+    return actor
+
+
+def acquire(lock: Any, ttl: float) -> Any:
+    """Asks until it has the lock; an error is no reason to give up."""
+    end = time.monotonic() + 6 * ttl
+    while time.monotonic() < end:
+        try:
+            return lock.acquire(end - time.monotonic())
+        except RedisError:
+            time.sleep(PATIENCE / 2)
+    return None
+
+
+def add_one(store: Any, lease: Any, fenced: bool, work: float) -> None:
+    """As a careful programmer writes it: whoever is refused stops."""
+    if fenced and hasattr(store, "register") and not store.register(lease):
+        return
+    value = store.read()
+    time.sleep(work)
+    store.write(value + 1, lease) if fenced else store.write(value + 1)
+
+
+def charge(me: Any, store: Any, lease: Any, fenced: bool) -> None:
+    """Lets a gateway charge the customer, unless it is on record that it has been done."""
+    if fenced and hasattr(store, "register") and not store.register(lease):
+        return
+    gateway = me.store(Gateway(client_of(me, "shop"), "gateway"))
+    if store.read() == 0:
+        gateway.do("order-7")
+        store.write(1, lease) if fenced else store.write(1)
+
+
+increment = Story(
+    name="increment",
+    claim="Two clients add one under a lock. Which mishap loses an addition?",
+    params={
+        "row": Param("R3", choices=tuple(ROWS), unit="", label="row of the matrix"),
+        "ttl": TTL,
+        "work": Param(1.0, 0.0, 30.0, 0.5, label="the work takes"),
+        "effect": Param("count", choices=("count", "charge"), unit="", label="what is done"),
+        "replica": Param(0, 0, 1, 1, unit="", label="replicas of the lock's server"),
+    },
+    actors={"A": adding(0.0), "B": adding(0.5)},
+    faults=lambda p: [Replica("r1", ROWS[p.row].servers[0], lag=p.ttl / 5)] if p.replica else [],
+    servers=("shop",),
+    durable=("shop",),
+    until=300.0,
+)
