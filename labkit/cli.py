@@ -215,6 +215,34 @@ def scoreboard(
         typer.echo(sentence, err=True)
 
 
+@app.command()
+def matrix(
+    rows: Annotated[str, typer.Option(help="Rows, as in R3,R6b; all without any.")] = "",
+    columns: Annotated[str, typer.Option(help="Columns, as in F2,F4; all without any.")] = "",
+    full: Annotated[bool, typer.Option("--full", help="Two mishaps more instead of one: this takes hours.")] = False,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that search.")] = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Search, for each lock and each mishap, the shortest schedule that breaks it; about a minute and a half."""
+    from labkit.explore.matrix import COLUMNS, ROWS, searched
+    from labkit.explore.report import text
+
+    chosen = (
+        tuple(filter(None, rows.split(","))) or tuple(ROWS),
+        tuple(filter(None, columns.split(","))) or tuple(COLUMNS),
+    )
+    found = _or_refuse(lambda: searched(*chosen, full=full, workers=workers, tick=None if as_json else _show_cell))
+    typer.echo(json.dumps([asdict(cell) for cell in found], indent=2) if as_json else f"\n{text(found)}")
+
+
+def _listed(names: str) -> tuple[str, ...]:
+    return tuple(filter(None, names.split(",")))
+
+
+def _show_cell(cell: object) -> None:
+    typer.echo(str(cell), err=True)
+
+
 def _or_refuse(act: Any) -> Any:
     """What `act` returns; where it refuses its input, the sentence and status 2."""
     try:

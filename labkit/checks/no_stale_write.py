@@ -2,8 +2,8 @@
 
 The moments that count are when the server grants and when the resource applies the write, not when a client hears of
 the one or sends the other; but a grant that nobody ever hears of harms nobody. Where a recording does not show these
-moments, a grant that falls between call and return leaves the question open. A resource at which holders register
-knows of a new one from its registration on; until then nothing of the new holder's can go stale.
+moments, a grant that falls between call and return leaves the question open. Where holders register with what they
+write to, a new one counts from its first registration on: until then it has seen nothing that could go stale.
 """
 
 from __future__ import annotations
@@ -41,16 +41,19 @@ def _later_grants(timeline: Timeline, write: Op) -> list[tuple[Moment, str]]:
     mine = next((b for b in timeline.belief() if b.grant == write.args["grant"]), None)
     if mine is None:
         return []
-    registered = _registered(timeline, write.args["resource"])
+    registered = _registered(timeline)
     later = [b for b in timeline.belief(mine.key) if _granted(timeline, b) > _granted(timeline, mine)]
-    known = [b for b in later if not registered or b.grant in registered]
+    known = [b for b in later if mine.grant not in registered or b.grant in registered]
     return [(registered.get(b.grant) or _granted(timeline, b), b.node) for b in known]
 
 
-def _registered(timeline: Timeline, resource: str) -> dict[int, Moment]:
-    """When each grant was registered at a resource; empty where nobody registers."""
-    done = [op for op in timeline.ops("register") if op.outcome == "ok" and op.args["resource"] == resource]
-    return {op.args["grant"]: applied(timeline, op)[0] for op in done if op.args.get("grant") is not None}
+def _registered(timeline: Timeline) -> dict[int, Moment]:
+    """When each grant was first registered with a resource that its lock protects."""
+    first: dict[int, Moment] = {}
+    for op in timeline.ops("register"):
+        if op.outcome == "ok" and op.args.get("grant") is not None:
+            first.setdefault(op.args["grant"], applied(timeline, op)[0])
+    return first
 
 
 def _granted(timeline: Timeline, belief: Belief) -> Moment:

@@ -1,7 +1,7 @@
 """The safety matrix: for each lock of the course and each mishap, the shortest schedule that breaks it, or the
 statement that none does within stated bounds. Every cell is the outcome of a search; nothing is typed in.
 
-    for cell in cells(): print(cell)        or: labkit matrix
+    for cell in cells(rows=["R3"]): print(cell)      all of it: labkit matrix
 
 A column is a kind of mishap and the claims that it might break. The search places it, when and at whom, and one mishap
 more (`full`: two). U: some schedule breaks a claim. D: none does, but in some schedule two clients believed at once, or
@@ -11,12 +11,13 @@ the store had to refuse one. S: neither. A dash: the mishap cannot happen to thi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from typing import Any
 
 from ..checks import CHECKS
-from ..stories.increment import ROWS
+from ..stories.increment import ALL, OTHERS, ROWS
 from ..timeline import Timeline
 from ..verdict import Verdict
 from .schedules import Bounds, Found, Outcome, search
@@ -38,11 +39,12 @@ class Column:
     but: tuple[str, ...] = ()
 
 
+QUORUM = tuple(name for name, row in ALL.items() if len(row.servers) > 1)  # no failover among their nodes
 COLUMNS = {
     "F1": Column("a client dies between two commands", ("crash",), ("not_stuck", *DATA)),
     "F2": Column("a client stands still for longer than the TTL", ("pause",)),
     "F3": Column("a request arrives late", ("delay",)),
-    "F4": Column("a failover forgets the grant", ("failover",), params={"replica": 1}, but=("R7",)),
+    "F4": Column("a failover forgets the grant", ("failover",), params={"replica": 1}, but=QUORUM),
     "F5": Column("a server's clock jumps", ("step",)),
     "F6": Column("a server restarts without its data", ("restart",)),
     "F7": Column("a client is cut off from a server", ("cut",), params={"work": 12.0}),
@@ -80,8 +82,8 @@ def cells(
     """The cells, row by row. Raises ValueError for a row or a column that does not exist."""
     places = [(row, column) for row in rows for column in columns]
     for row, column in places:
-        if row not in ROWS or column not in COLUMNS:
-            raise ValueError(f"No cell {row}/{column}: rows are {', '.join(ROWS)}, columns {', '.join(COLUMNS)}.")
+        if row not in ALL or column not in COLUMNS:
+            raise ValueError(f"No cell {row}/{column}: rows are {', '.join(ALL)}, columns {', '.join(COLUMNS)}.")
     if executor is None:
         yield from (cell(row, column, full) for row, column in places)
         return
@@ -91,6 +93,23 @@ def cells(
     finally:
         for future in futures:
             future.cancel()
+
+
+def searched(
+    rows: Iterable[str],
+    columns: Iterable[str],
+    full: bool = False,
+    workers: int = 2,
+    tick: Callable[[Cell], None] | None = None,
+) -> list[Cell]:
+    """The cells, searched by so many processes; the answer is the same for any number. tick: told of each, in order."""
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        found = []
+        for each in cells(rows, columns, full, pool):
+            found.append(each)
+            if tick is not None:
+                tick(each)
+    return found
 
 
 def cell(row: str, column: str, full: bool = False) -> Cell:
@@ -136,4 +155,4 @@ def _cell(row: str, column: str, found: Found) -> Cell:
     return Cell(row, column, "D" if found.doubt else "S", found.doubt, again, str(found.bounds), found.runs)
 
 
-__all__ = ["COLUMNS", "ROWS", "Bounds", "Cell", "Column", "cell", "cells"]
+__all__ = ["ALL", "COLUMNS", "OTHERS", "ROWS", "Bounds", "Cell", "Column", "cell", "cells", "searched"]

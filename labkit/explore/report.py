@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from .matrix import COLUMNS, ROWS, Cell
+from .matrix import ALL, COLUMNS, Cell
 
 SIGNS = {"S": "S", "D": "D", "U": "U", "?": "?", "–": "–"}
 COLOURS = {"S": "#d5e8d4", "D": "#fff2cc", "U": "#f8cecc", "?": "#eeeeee", "–": "#ffffff"}
@@ -22,12 +22,12 @@ def text(cells: Sequence[Cell]) -> str:
     """A table of letters, then a line for each U with the string that plays its break again."""
     rows, columns = _names(cells)
     by = {(cell.row, cell.column): cell.verdict for cell in cells}
-    lines = ["     " + "".join(f"{column:>5}" for column in columns)]
-    lines += [f"{row:<5}" + "".join(f"{by.get((row, column), ''):>5}" for column in columns) for row in rows]
-    lines += ["", *(f"{row:<5}{ROWS[row].says}" for row in rows)]
+    lines = [" " * 18 + "".join(f"{column:>5}" for column in columns)]
+    lines += [f"{row:<18}" + "".join(f"{by.get((row, column), ''):>5}" for column in columns) for row in rows]
+    lines += ["", *(f"{row:<18}{ALL[row].says}" for row in rows)]
     lines += ["", *(f"{column:<5}{COLUMNS[column].says}" for column in columns)]
     lines += ["", *(f"{sign}  {says}" for sign, says in LEGEND.items() if sign in by.values())]
-    breaks = [f"{cell.row:<4}{cell.column:<4} {cell.replay}" for cell in cells if cell.verdict == "U"]
+    breaks = [f"{cell.row} {cell.column}  {cell.replay}" for cell in cells if cell.verdict == "U"]
     return "\n".join([*lines, *(["", "The breaks; labkit.replay(…) plays them again:", *breaks] if breaks else [])])
 
 
@@ -37,7 +37,7 @@ def html(cells: Sequence[Cell]) -> str:
     by = {(cell.row, cell.column): cell for cell in cells}
     head = "".join(f'<th title="{escape(COLUMNS[column].says)}">{column}</th>' for column in columns)
     body = "".join(
-        f'<tr><th style="text-align:left" title="{escape(ROWS[row].says)}">{row} {escape(ROWS[row].says)}</th>'
+        f'<tr><th style="text-align:left" title="{escape(ALL[row].says)}">{row} {escape(ALL[row].says)}</th>'
         + "".join(_html_cell(by.get((row, column))) for column in columns)
         + "</tr>"
         for row in rows

@@ -35,6 +35,7 @@ from ..stores.broken.strict import StrictRegister
 from ..story import Param, Story
 from ._actors import TTL
 from ._database import RemoteDatabase, serve
+from .others import FIVE, pottery, python_redis_lock, redis_py, redlock_py
 
 PATIENCE = 0.4  # seconds that a client waits for an answer, and for a connection
 
@@ -63,7 +64,6 @@ class TwoStepPlainDelLock(PlainDelLock, TwoStepLock):
     """SETNX, then EXPIRE, and in the end DEL: the first lock that everybody writes."""
 
 
-FIVE = ("n1", "n2", "n3", "n4", "n5")
 ROWS = {
     "R1": Row("SETNX, then EXPIRE; DEL", on_one(TwoStepPlainDelLock)),
     "R2": Row("SET NX PX; DEL", on_one(PlainDelLock)),
@@ -77,6 +77,15 @@ ROWS = {
 }
 
 
+OTHERS = {  # other people's, unmodified
+    "redis-py": Row("redis-py's Lock", redis_py),
+    "python-redis-lock": Row("python-redis-lock, auto_renewal", python_redis_lock),
+    "pottery": Row("pottery's Redlock", pottery, servers=FIVE),
+    "redlock-py": Row("redlock-py", redlock_py, servers=FIVE),
+}
+ALL = ROWS | OTHERS
+
+
 def client_of(me: Any, server: str) -> Any:
     return me.redis(server, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=Retry(NoBackoff(), 0))
 
@@ -86,7 +95,7 @@ def adding(late: float) -> Callable[[Any, SimpleNamespace], None]:
 
     def actor(me: Any, p: SimpleNamespace) -> None:
         time.sleep(late)
-        row = ROWS[p.row]
+        row = ALL[p.row]
         if "db" in row.servers:
             serve(me, "db")
         lock = me.lock(row.lock([client_of(me, server) for server in row.servers], "stock", p.ttl))
@@ -111,7 +120,10 @@ def acquire(lock: Any, ttl: float) -> Any:
     end = time.monotonic() + 6 * ttl
     while time.monotonic() < end:
         try:
-            return lock.acquire(end - time.monotonic())
+            lease = lock.acquire(end - time.monotonic())
+            if lease is not None:
+                return lease
+            time.sleep(PATIENCE / 2)
         except RedisError:
             time.sleep(PATIENCE / 2)
     return None
@@ -140,14 +152,14 @@ increment = Story(
     name="increment",
     claim="Two clients add one under a lock. Which mishap loses an addition?",
     params={
-        "row": Param("R3", choices=tuple(ROWS), unit="", label="row of the matrix"),
+        "row": Param("R3", choices=tuple(ALL), unit="", label="row of the matrix"),
         "ttl": TTL,
         "work": Param(1.0, 0.0, 30.0, 0.5, label="the work takes"),
         "effect": Param("count", choices=("count", "charge"), unit="", label="what is done"),
         "replica": Param(0, 0, 1, 1, unit="", label="replicas of the lock's server"),
     },
     actors={"A": adding(0.0), "B": adding(0.5)},
-    faults=lambda p: [Replica("r1", ROWS[p.row].servers[0], lag=p.ttl / 5)] if p.replica else [],
+    faults=lambda p: [Replica("r1", ALL[p.row].servers[0], lag=p.ttl / 5)] if p.replica else [],
     servers=("shop",),
     durable=("shop",),
     until=300.0,

@@ -104,6 +104,11 @@ GOLDEN = {
     "one_believer-good": Golden(of("gc-pause", pause=0), True),
     "one_believer-bad": Golden(of("gc-pause", ttl=2, pause=5), False, ("A ok acquire", "B ok acquire")),
     "one_believer-unknown": Golden(of("ttl-dilemma", until=0.4), None),
+    "once-good": Golden(of("increment", effect="charge"), True),
+    "once-bad": Golden(
+        lambda: play("increment", tape="crash.A.4=1", effect="charge"), False, ("A invoke do", "B invoke do")
+    ),
+    "once-unknown": Golden(of("ttl-dilemma", until=0.4), None),
     "own_renewal-good": Golden(of("slow-renewal"), True),
     "own_renewal-bad": Golden(
         of("slow-renewal", lock="renew-by-name"), False, ("A invoke extend", "redis apply PEXPIRE")
