@@ -57,6 +57,8 @@ def _registered(timeline: Timeline) -> dict[int, Moment]:
 
 
 def _granted(timeline: Timeline, belief: Belief) -> Moment:
-    """When the server gave this grant; where that is not recorded, when the client heard of it."""
-    holds = [h for h in timeline.truth(belief.key) if h.grant == belief.grant]
-    return (holds[0].start, holds[0].evidence[0]) if holds else (belief.start, belief.evidence[0])
+    """When the server gave this grant. Where that is not recorded, and where several servers gave it, which no one of
+    them did alone, when the client heard of it."""
+    holds = [h for h in timeline.truth(belief.key) if h.grant == belief.grant and belief.token in h.value]
+    alone = len({h.server for h in holds}) == 1
+    return (holds[0].start, holds[0].evidence[0]) if alone else (belief.start, belief.evidence[0])

@@ -4,8 +4,9 @@ statement that none does within stated bounds. Every cell is the outcome of a se
     for cell in cells(rows=["R3"]): print(cell)      all of it: labkit matrix
 
 A column is a kind of mishap and the claims that it might break. The search places it, when and at whom, and one mishap
-more (`full`: two). U: some schedule breaks a claim. D: none does, but in some schedule two clients believed at once, or
-the store had to refuse one. S: neither. A dash: the mishap cannot happen to this lock.
+more (`full`: two; a quorum lock has so many commands that it is none and one). U: some schedule breaks a claim, and it
+takes the column's mishap to do so. D: none does, but in some schedule two clients believed at once, or the store had to
+refuse one. S: neither. A dash: the mishap cannot happen to this lock.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def searched(
     workers: int = 2,
     tick: Callable[[Cell], None] | None = None,
 ) -> list[Cell]:
-    """The cells, searched by so many processes; the answer is the same for any number. tick: told of each, in order."""
+    """The cells, searched by so many processes; the answer is the same for any number. tick: told of each in turn."""
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         found = []
         for each in cells(rows, columns, full, pool):
@@ -117,14 +118,15 @@ def cell(row: str, column: str, full: bool = False) -> Cell:
     about = COLUMNS[column]
     if row in about.but:
         return Cell(row, column, "–", why="it cannot happen to this lock")
-    found = search("increment", judge_of(about.claims), **limits(about, full), row=row, **about.params)
+    found = search("increment", judge_of(about.claims), **limits(row, about, full), row=row, **about.params)
     return _cell(row, column, found)
 
 
-def limits(column: Column, full: bool) -> dict[str, Any]:
-    """The bounds of a column's searches."""
+def limits(row: str, column: Column, full: bool) -> dict[str, Any]:
+    """The bounds of a cell's search."""
     kinds = tuple(dict.fromkeys((*column.kinds, *EXTRA, *(MORE if full else ()))))
-    return {"faults": kinds, "must": column.kinds, "most": 3 if full else 2, "menu": 3 if full else 1, "runs": 200_000}
+    most = (3 if full else 2) - (row in QUORUM)
+    return {"faults": kinds, "must": column.kinds, "most": most, "menu": 3 if full else 1, "runs": 200_000}
 
 
 def judge_of(claims: tuple[str, ...]) -> Callable[[Timeline], Verdict]:
