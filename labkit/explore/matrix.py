@@ -18,6 +18,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from ..checks import CHECKS
+from ..checks._spans import refused
 from ..stories.increment import ALL, OTHERS, ROWS
 from ..timeline import Timeline
 from ..verdict import Verdict
@@ -31,12 +32,14 @@ DATA = ("no_stale_write", "no_lost_update")
 @dataclass(frozen=True)
 class Column:
     """says: the mishap in words.  kinds: of fault, one of which must strike.  claims: names of checks.  params: of the
-    story.  but: rows to which it cannot happen."""
+    story.  bare: a quorum lock is played with no more than a bare majority within reach.  but: rows to which it cannot
+    happen."""
 
     says: str
     kinds: tuple[str, ...]
     claims: tuple[str, ...] = DATA
     params: dict[str, Any] = field(default_factory=dict)
+    bare: bool = False
     but: tuple[str, ...] = ()
 
 
@@ -46,8 +49,8 @@ COLUMNS = {
     "F2": Column("a client stands still for longer than the TTL", ("pause",)),
     "F3": Column("a request arrives late", ("delay",)),
     "F4": Column("a failover forgets the grant", ("failover",), params={"replica": 1}, but=QUORUM),
-    "F5": Column("a server's clock jumps", ("step",)),
-    "F6": Column("a server restarts without its data", ("restart",)),
+    "F5": Column("a server's clock jumps", ("step",), bare=True),
+    "F6": Column("a server restarts without its data", ("restart",), bare=True),
     "F7": Column("a client is cut off from a server", ("cut",), params={"work": 12.0}),
     "F9": Column("a late release", ("pause", "delay"), ("own_release",), but=("R10",)),
     "F10": Column("an effect outside, and a crash", ("crash",), ("once",), params={"effect": "charge"}),
@@ -118,7 +121,8 @@ def cell(row: str, column: str, full: bool = False) -> Cell:
     about = COLUMNS[column]
     if row in about.but:
         return Cell(row, column, "–", why="it cannot happen to this lock")
-    found = search("increment", judge_of(about.claims), **limits(row, about, full), row=row, **about.params)
+    params = about.params | ({"bare": 1} if about.bare and row in QUORUM else {})
+    found = search("increment", judge_of(about.claims), **limits(row, about, full), row=row, **params)
     return _cell(row, column, found)
 
 
@@ -144,8 +148,8 @@ def judge_of(claims: tuple[str, ...]) -> Callable[[Timeline], Verdict]:
 
 def uneasy(timeline: Timeline) -> bool:
     """Whether two clients believed at once, or a store had to refuse one of them."""
-    refused = any(op.outcome == "fail" for name in ("register", "write") for op in timeline.ops(name))
-    return refused or CHECKS["one_believer"](timeline).holds is False
+    late = any(refused(timeline, op) for name in ("register", "write") for op in timeline.ops(name))
+    return late or CHECKS["one_believer"](timeline).holds is False
 
 
 def _cell(row: str, column: str, found: Found) -> Cell:

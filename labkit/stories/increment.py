@@ -30,6 +30,7 @@ from ..locks import (
     WatchdogLock,
 )
 from ..locks.broken.fenced_seed import SeedFencedLock
+from ..sim import World
 from ..stores import FencedRegister, Gateway, Register
 from ..stores.broken.strict import StrictRegister
 from ..story import Param, Story
@@ -148,6 +149,26 @@ def charge(me: Any, store: Any, lease: Any, fenced: bool) -> None:
         store.write(1, lease) if fenced else store.write(1)
 
 
+def built_in(p: SimpleNamespace) -> list[Any]:
+    """What the story is given besides what a search places."""
+    servers = ALL[p.row].servers
+    replica = [Replica("r1", servers[0], lag=p.ttl / 5)] if p.replica else []
+    beyond = servers[len(servers) // 2 + 1 :] if p.bare else ()
+    return [*replica, *(OutOfReach("A", server) for server in beyond)]
+
+
+@dataclass(frozen=True)
+class OutOfReach:
+    """The link between a client and a server is cut from the first moment on."""
+
+    client: str
+    server: str
+
+    def arm(self, world: World) -> None:
+        world.server(self.server)
+        world.network.cut(self.client, self.server)
+
+
 increment = Story(
     name="increment",
     claim="Two clients add one under a lock. Which mishap loses an addition?",
@@ -157,9 +178,10 @@ increment = Story(
         "work": Param(1.0, 0.0, 30.0, 0.5, label="the work takes"),
         "effect": Param("count", choices=("count", "charge"), unit="", label="what is done"),
         "replica": Param(0, 0, 1, 1, unit="", label="replicas of the lock's server"),
+        "bare": Param(0, 0, 1, 1, unit="", label="A reaches no more than a bare majority"),
     },
     actors={"A": adding(0.0), "B": adding(0.5)},
-    faults=lambda p: [Replica("r1", ALL[p.row].servers[0], lag=p.ttl / 5)] if p.replica else [],
+    faults=built_in,
     servers=("shop",),
     durable=("shop",),
     until=300.0,
