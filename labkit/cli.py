@@ -2,7 +2,8 @@
 
 Exit status: 0 when all is well, 1 when the answer is «no», 2 when the command line was not understood or nothing could
 be run. What a command prints for people may change; `--json` is for programs. Nothing but typer and rich is imported
-before a command runs, so that `labkit --help` is quick.
+before a command runs, so that `labkit --help` is quick. The file is long because it is a list: one command after the
+other.
 """
 
 from __future__ import annotations
@@ -108,6 +109,8 @@ def check(
     """
     from labkit.drills import check_file
 
+    if folder is not None and (question or again or picture):
+        _refuse("--all checks every answer of a folder: leave out the question, --again and --picture.")
     if folder is not None:
         _check_all(folder, seconds, as_json)
     if question is None or file is None:
@@ -171,6 +174,22 @@ def hint(question: Annotated[str, typer.Argument(help="The question: q1.")]) -> 
 
 
 @app.command()
+def answer(question: Annotated[str, typer.Argument(help="The question: q1.")]) -> None:
+    """Show the model answer, after an attempt of your own. It is written into your progress that you looked."""
+    from labkit.drills import model_answer
+
+    typer.echo(_or_refuse(lambda: model_answer(question)))
+
+
+@app.command()
+def rubric(question: Annotated[str, typer.Argument(help="The question: q1.")]) -> None:
+    """Show how a spoken answer is scored."""
+    from labkit.drills import rubric as points
+
+    typer.echo(_or_refuse(lambda: points(question)))
+
+
+@app.command()
 def progress() -> None:
     """Show your progress: predictions, attempts, best scores, hints taken."""
     from labkit.progress import overview
@@ -202,6 +221,8 @@ def scoreboard(
     """Make one table of many learners' progress files."""
     from labkit.progress.scoreboard import scoreboard as board_of
 
+    if as_json and csv is not None:
+        _refuse("--csv writes a file and --json prints: ask for one of them.")
     board = _or_refuse(lambda: board_of(folder))
     if as_json:
         typer.echo(json.dumps(board.as_dict(), indent=2, ensure_ascii=False))
@@ -227,16 +248,14 @@ def matrix(
     from labkit.explore.matrix import COLUMNS, ROWS, searched
     from labkit.explore.report import text
 
-    chosen = (
-        tuple(filter(None, rows.split(","))) or tuple(ROWS),
-        tuple(filter(None, columns.split(","))) or tuple(COLUMNS),
-    )
+    chosen = _listed(rows, tuple(ROWS)), _listed(columns, tuple(COLUMNS))
     found = _or_refuse(lambda: searched(*chosen, full=full, workers=workers, tick=None if as_json else _show_cell))
     typer.echo(json.dumps([asdict(cell) for cell in found], indent=2) if as_json else f"\n{text(found)}")
 
 
-def _listed(names: str) -> tuple[str, ...]:
-    return tuple(filter(None, names.split(",")))
+def _listed(names: str, everything: tuple[str, ...]) -> tuple[str, ...]:
+    """The names between commas; all there are where none was asked for."""
+    return tuple(name.strip() for name in names.split(",")) if names.strip() else everything
 
 
 def _show_cell(cell: object) -> None:

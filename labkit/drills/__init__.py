@@ -83,8 +83,14 @@ def check_file(
         answer = from_file(Path(path))
     except Unreadable as error:
         return Report(question, drill.title, str(path), refused=str(error))
-    job = Job(drill, answer, Limits(seconds), seed=_seed(seed), only=only, tick=Ticker())
-    survey = runner.survey(job)
+    ticker = Ticker()
+    job = Job(drill, answer, Limits(seconds), seed=_seed(seed), only=only, tick=ticker)
+    try:
+        survey = runner.survey(job)
+    except runner.NotStarted as error:
+        return Report(question, drill.title, answer.label, refused=str(error))
+    finally:
+        ticker.done()
     if "unreadable" in survey:
         return Report(question, drill.title, answer.label, refused=survey["unreadable"])
     found = survey["found"]
@@ -102,7 +108,9 @@ def _given(drill: Drill, functions: tuple[Any, ...], named: Mapping[str, Any]) -
     unknown = sorted(set(named) - set(drill.functions))
     if unknown:
         raise ValueError(f"{drill.name} has no function {unknown[0]!r}; it has {', '.join(drill.functions)}.")
-    return {getattr(f, "__name__", f"function {n}"): f for n, f in enumerate(functions, 1)} | dict(named)
+    names = [getattr(f, "__name__", "function") for f in functions]  # of decorated ones, all may be called «wrapper»
+    unique = [name if names.count(name) == 1 else f"{name} no. {n}" for n, name in enumerate(names, 1)]
+    return dict(zip(unique, functions, strict=True)) | dict(named)
 
 
 def _setting(question: str, again: str | None, seconds: float) -> Setting | None:

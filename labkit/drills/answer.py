@@ -131,6 +131,9 @@ def unpack(answer: Answer, wanted: Collection[str]) -> tuple[dict[str, Any], lis
     if answer.packed:
         return cloudpickle.loads(answer.packed), []
     module = sys.modules[MODULE] = ModuleType(MODULE)  # in its place before it runs: dataclasses look it up
+    place = Path(answer.label).resolve()
+    module.__file__ = str(place)
+    sys.path.insert(0, str(place.parent))  # what lies beside a file can be imported, as where it is run
     troubles: list[str] = []
     for source, part in _parts(answer, wanted, troubles):
         try:

@@ -16,12 +16,13 @@ SHOWN = 80  # characters of a value or of a message
 def called(function: Function, *args: Any) -> dict[str, Any]:
     """Calls `function(*args)`; whatever it raises is written down, running out of memory excepted."""
     call: dict[str, Any] = {"args": list(args), "number": None, "shown": "", "raised": "", "message": ""}
+    call["refused"] = False
     try:
         value = function(*args)
     except MemoryError:
         raise
     except BaseException as raised:
-        call["raised"] = type(raised).__name__
+        call["raised"], call["refused"] = type(raised).__name__, isinstance(raised, ValueError)
         call["message"] = f"{sentence(raised)[:SHOWN]}, at {line_of_answer(raised)}"
     else:
         call.update(number=_number(value), shown=_shown(value))
@@ -31,7 +32,11 @@ def called(function: Function, *args: Any) -> dict[str, Any]:
 def _number(value: Any) -> float | None:
     """The value if it is a number that can be counted with. A bool is none."""
     try:
-        return value + 0 if isinstance(value, (int, float)) and value is not True and math.isfinite(value) else None
+        return (
+            value + 0
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+            else None
+        )
     except OverflowError:
         return None
 
@@ -47,6 +52,6 @@ def unexpected(call: Mapping[str, Any], name: str) -> Remark | None:
     """The remark on a call that should have returned a value, and raised."""
     if not call["raised"]:
         return None
-    if call["raised"] == "ValueError":
+    if call["refused"]:
         return Remark(Outcome.FAIL, f"{name} was refused ({call['message']}), though its arguments make sense.")
     return error(f"{name} raised {call['message']}.")

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..recording import sentence
 from ..sim import RanAway, Stuck, WorldError
 from ..sim.substitute import substituted
 from ..timeline import Timeline
@@ -51,17 +52,30 @@ inside = False  # whether this process plays an answer: `check` then does nothin
 def survey(question: str, answer: Answer, limits: Limits) -> str:
     """JSON: what answers to which name, and what went wrong while the answer's code ran."""
     wanted, search = load(question).functions, find  # before an answer's own code can touch them
-    with _confined(limits), substituted():
-        try:
+    try:
+        with _confined(limits), substituted():
             names, troubles = unpack(answer, wanted)
-        except Unreadable as error:
-            return json.dumps({"unreadable": relabelled(str(error))})
-    found = search(names, wanted)
-    return json.dumps({"found": {name: asdict(each) for name, each in found.items()}, "troubles": troubles})
+        found = search(names, wanted)
+        return json.dumps({"found": {name: asdict(each) for name, each in found.items()}, "troubles": troubles})
+    except Unreadable as error:
+        return json.dumps({"unreadable": relabelled(str(error))})
+    except BaseException as error:
+        return json.dumps({"unreadable": f"The code around your functions {ended(error)}."})
 
 
 def play(settings: Sequence[Setting], actual: str, answer: Answer, limits: Limits) -> str:
-    """JSON: a run for each setting of one check, up to the first that had to be stopped."""
+    """JSON: a run for each setting of one check, up to the first that had to be stopped; or how the process ended."""
+    try:
+        return _play(settings, actual, answer, limits)
+    except BaseException as error:  # never handed over as it is: it may be a class of the answer's own
+        return json.dumps({"ended": f"{settings[0].check}: your answer {ended(error)}."})
+
+
+def ended(error: BaseException) -> str:
+    return f"ended with {sentence(error)[:120]}, at {line_of_answer(error)}"
+
+
+def _play(settings: Sequence[Setting], actual: str, answer: Answer, limits: Limits) -> str:
     runs = []
     trial = load(settings[0].question).trials[settings[0].check]
     with _confined(limits) as printed:

@@ -192,6 +192,9 @@ def _remarks(judges: ProcessPool, text: str | Remark) -> tuple[tuple[Remark, Run
     if isinstance(text, Remark):
         return ((text, None),)
     try:
+        left = json.loads(text)
+        if isinstance(left, dict):
+            return ((Remark(Outcome.ERROR, str(left["ended"])), None),)
         runs = child.read_runs(text)
         rows = json.loads(str(judges.schedule(child.judge, args=(text,)).result()))
     except (ValueError, TypeError, AttributeError, KeyError):

@@ -177,10 +177,13 @@ def examine_drill(question: object) -> None:
         raise ValueError(f"The question is {question!r}; it must be the name of an exercise, like 'q1'.")
 
 
+MOST = 1e9  # points
+
+
 def _examine_points(question: object, score: object, of: object) -> None:
     examine_drill(question)
     for what, value in (("score", score), ("number of points", of)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < MOST:
             raise ValueError(f"The {what} for {question} is {value!r}; it must be a finite number, 0 or more.")
     if score > of:  # type: ignore[operator]  # both are numbers by now
         raise ValueError(f"The score for {question} is {score!r}; it must be at most {of!r}, the number of points.")
@@ -207,8 +210,10 @@ def examine_attempt(question: object, score: object, of: object, findings: Mappi
 def examine_hint(question: object, number: object) -> None:
     """Raise ValueError for what is no name of an exercise, or no number of a hint."""
     examine_drill(question)
-    if type(number) is not int or number < 1:
-        raise ValueError(f"The number of the hint for {question} is {number!r}; it must be a whole number from 1 up.")
+    if type(number) is not int or not 1 <= number < 100:
+        raise ValueError(
+            f"The number of the hint for {question} is {number!r}; it must be a whole number from 1 to 99."
+        )
 
 
 # --- what both need

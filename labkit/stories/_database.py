@@ -50,5 +50,8 @@ class RemoteDatabase:
 
 
 def serve(me: Any, name: str) -> None:
-    """Makes the server `name` of this client's world a database, unless it is one already."""
-    me.world.server(name).handlers.setdefault("SQL", Database())
+    """Makes the server `name` of this client's world a database, unless it is one already. Its replica has the same
+    data at any time: commits are synchronous."""
+    database = me.world.server(name).handlers.setdefault("SQL", Database())
+    for replica in getattr(me.world.server(name).role, "replicas", ()):
+        replica.server.handlers["SQL"] = database

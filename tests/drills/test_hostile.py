@@ -24,6 +24,8 @@ NAMES = sorted(path.stem for path in HERE.glob("*.py"))
 PROC = Path("/proc/self/stat").exists()
 REFUSED = {  # files that cannot even be read to their end -> what is said of it
     "asks_at_import": ("EOFError", "line 12", "«NAME = input("),
+    "base_exception_at_import": ("ended with Stop", "«raise Stop»"),
+    "forges_at_import": ("ended with Forged", "«raise Forged»"),
     "clean_exit_at_import": ("SystemExit", "line 44", "«sys.exit()»"),
     "empty_file": ("None of its functions is there: tolerated_misses, longest_interval, keep_alive.",),
     "exit_at_import": ("SystemExit: these are my answers", "line 44"),
@@ -45,6 +47,7 @@ SAID = {  # what the first failure must say; the function is always named
     "endless_longest_interval": ("longest_interval did not come back within 4 seconds", "check(…, seconds=12)"),
     "endless_tolerated_misses": ("tolerated_misses did not come back within 4 seconds", "--seconds 12"),
     "equal_to_everything": ("tolerated_misses(3) gave", "which is no number"),
+    "forges_the_verdict": ("tolerated_misses(3) raised Forged",),
     "generator": ("keep_alive contains «yield»",),
     "leaves_the_process": ("keep_alive ended the whole Python process (by os._exit)",),
     "memory_bomb": ("more than 512 MB", "memory_bomb.py line 23, in keep_alive"),
@@ -78,9 +81,9 @@ UNHARMED = {  # how many points the functions that are right get beside one that
 }
 WORTH_NOTHING = {  # they get these points for what they do right, and not one for what they do to the check
     "patches_the_drills": 0,
-    "patches_the_judges": 2,  # who does nothing lets interrupts out, and says nothing after the deadline
-    "prints_a_verdict": 2,
-    "steals_the_lock": 7,
+    "patches_the_judges": 0,
+    "prints_a_verdict": 0,
+    "steals_the_lock": 5,
 }
 
 

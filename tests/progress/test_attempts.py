@@ -189,7 +189,7 @@ NAMED = "they must name each check and what it found."
         *(
             (
                 lambda number=number: note_hint("q1", number),
-                f"The number of the hint for q1 is {number!r}; it must be a whole number from 1 up.",
+                f"The number of the hint for q1 is {number!r}; it must be a whole number from 1 to 99.",
             )
             for number in (0, -1, 1.0, True, None)
         ),

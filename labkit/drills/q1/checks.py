@@ -2,6 +2,7 @@
 
 A judge says PASS only of a run that came to the point in question: who never renews has not kept any promise about
 renewals. Points are given if no variant fails and at least one came to that point. Slack is 1/1000 of a TTL.
+It is long because it is a list: ten checks, each with its stage and its judge.
 """
 
 from __future__ import annotations
@@ -181,6 +182,8 @@ def judge_after_deadline(w: Watch) -> Remark:
                 op.seq,
             )
     end = w.last_deadline
+    if not w.attempts:
+        return not_tested("no attempt was made at all.")
     if not w.at_work(end - w.ttl / 1000):
         return not_tested("keep_alive had ended before the deadline came.")
     if w.stopped and w.stopped.t <= end:
@@ -244,6 +247,8 @@ def judge_lost_at_once(w: Watch) -> Remark:
 
 
 def judge_told_once(w: Watch) -> Remark:
+    if w.released:
+        return fail("keep_alive called lock.release, which is its caller's business.", w.released[0].seq)
     if not w.told:
         return not_tested("on_lost was not called at all.")
     first = w.told[0]
@@ -325,7 +330,9 @@ def judge_interrupts(w: Watch) -> Remark:
     hit = [op for op in w.attempts if op.ret is None]
     if not hit:
         return not_tested("extend was not called often enough to be interrupted.")
-    if w.ended and w.ended.data.get("type") in ("KeyboardInterrupt", "SystemExit"):
+    if w.told:
+        return fail(f"Inside extend an interrupt was raised, and on_lost was called at {moment(w.told[0].t)} s.")
+    if w.ended and w.ended.data.get("type") == w.timeline.story.split(":")[2]:  # the variant: what was raised
         return PASS
     how = f"keep_alive went on to its end at {moment(w.ended.t)} s" if w.ended else "keep_alive went on"
     return fail(f"Inside extend, at {moment(hit[0].call)} s, an interrupt was raised; it did not get out: {how}.")

@@ -30,6 +30,8 @@ def judge_misses(run: Run) -> Remark:
         said = call["number"]
         if said is None:
             return fail(f"tolerated_misses({n}) gave {call['shown']}, which is no number.")
+        if said != int(said):
+            return fail(f"tolerated_misses({n}) gave {call['shown']}; a number of attempts is whole.")
         if not survives(n, said):
             return fail(
                 f"tolerated_misses({n}) gave {call['shown']}. Played with that many misses in a row, the lease ran "
@@ -41,7 +43,7 @@ def judge_misses(run: Run) -> Remark:
                 "renewed in time."
             )
     for call in run.facts["bad"]:
-        if call["raised"] != "ValueError":
+        if not call["refused"]:
             what = f"raised {call['raised']}" if call["raised"] else f"gave {call['shown']}"
             return fail(f"tolerated_misses({call['args'][0]}) {what}; an n below 2 {TTL_SAID}.")
     return PASS
@@ -121,7 +123,7 @@ def judge_impossible(run: Run) -> Remark:
     for call in run.facts["calls"]:
         ttl, misses, attempt, margin = call["args"]
         name = f"longest_interval({ttl:g}, {misses}, {attempt:g}, {margin:g})"
-        if call["raised"] != "ValueError":
+        if not call["refused"]:
             if odd := unexpected(call, name):
                 return odd
             return fail(f"{name} gave {call['shown']}. Nothing above 0 keeps the margin there, so it {TTL_SAID}.")
