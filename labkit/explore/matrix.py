@@ -11,6 +11,7 @@ refuse one. S: neither. A dash: the mishap cannot happen to this lock.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -107,13 +108,18 @@ def searched(
     tick: Callable[[Cell], None] | None = None,
 ) -> list[Cell]:
     """The cells, searched by so many processes; the answer is the same for any number. tick: told of each in turn."""
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_quiet) as pool:
         found = []
         for each in cells(rows, columns, full, pool):
             found.append(each)
             if tick is not None:
                 tick(each)
     return found
+
+
+def _quiet() -> None:
+    """Some of the locks log each node that does not answer; here none is to."""
+    logging.disable(logging.CRITICAL)
 
 
 def cell(row: str, column: str, full: bool = False) -> Cell:

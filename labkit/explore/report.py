@@ -46,6 +46,21 @@ def html(cells: Sequence[Cell]) -> str:
     return f"<table><tr><th></th>{head}</tr>{body}</table><p>{signs}</p>"
 
 
+def markdown(cells: Sequence[Cell]) -> str:
+    """The same as a page of the docs: the table, and each break with the string that plays it again."""
+    rows, columns = _names(cells)
+    by = {(cell.row, cell.column): cell for cell in cells}
+    lines = ["| |" + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
+    lines += [f"| **{r}** {ALL[r].says} | " + " | ".join(by[r, c].verdict for c in columns) + " |" for r in rows]
+    lines += ["", *(f"- **{sign}** {says}" for sign, says in LEGEND.items())]
+    lines += ["", *(f"- **{column}** {COLUMNS[column].says}" for column in columns)]
+    lines += ["", "| cell | again | what happens |", "| --- | --- | --- |"]
+    breaks = [cell for cell in cells if cell.verdict == "U"]
+    lines += [f"| {cell.row} {cell.column} | `{cell.replay}` | {cell.why} |" for cell in breaks]
+    bounds = sorted({f"{cell.column}: {cell.bounds}" for cell in cells if cell.verdict in "SD"})
+    return "\n".join([*lines, "", "Bounds within which an S or a D was exhausted:", "", *(f"- {b}" for b in bounds)])
+
+
 def _html_cell(cell: Cell | None) -> str:
     if cell is None:
         return "<td></td>"

@@ -20,7 +20,6 @@ from redis.retry import Retry
 from ..faults import Replica
 from ..locks import (
     FencedLock,
-    LeaseLost,
     OptimisticLock,
     PlainDelLock,
     Redlock,
@@ -109,7 +108,7 @@ def adding(late: float) -> Callable[[Any, SimpleNamespace], None]:
                 add_one(store, lease, row.fenced, p.work)
             else:
                 charge(me, store, lease, row.fenced)
-        with suppress(RedisError, LeaseLost):
+        with suppress(Exception):  # each library has errors of its own for a lock that is not ours any more
             lock.release(lease)
         time.sleep(2 * p.ttl)  # what is still on its way shall arrive
 
