@@ -33,14 +33,15 @@ DATA = ("no_stale_write", "no_lost_update")
 @dataclass(frozen=True)
 class Column:
     """says: the mishap in words.  kinds: of fault, one of which must strike.  claims: names of checks.  params: of the
-    story.  bare: a quorum lock is played with no more than a bare majority within reach.  but: rows to which it cannot
-    happen."""
+    story.  bare: a quorum lock is played with no more than a bare majority within reach.  extra: kinds of
+    mishap that may happen besides.  but: rows to which it cannot happen."""
 
     says: str
     kinds: tuple[str, ...]
     claims: tuple[str, ...] = DATA
     params: dict[str, Any] = field(default_factory=dict)
     bare: bool = False
+    extra: tuple[str, ...] = EXTRA
     but: tuple[str, ...] = ()
 
 
@@ -53,6 +54,7 @@ COLUMNS = {
     "F5": Column("a server's clock jumps", ("step",), bare=True),
     "F6": Column("a server restarts without its data", ("restart",), bare=True),
     "F7": Column("a client is cut off from a server", ("cut",), params={"work": 12.0}),
+    "F8": Column("renewals are lost", ("lose",), params={"work": 12.0}, but=("R1", "R2", "R10"), extra=()),
     "F9": Column("a late release", ("pause", "delay"), ("own_release",), but=("R10",)),
     "F10": Column("an effect outside, and a crash", ("crash",), ("once",), params={"effect": "charge"}),
 }
@@ -134,7 +136,7 @@ def cell(row: str, column: str, full: bool = False) -> Cell:
 
 def limits(row: str, column: Column, full: bool) -> dict[str, Any]:
     """The bounds of a cell's search."""
-    kinds = tuple(dict.fromkeys((*column.kinds, *EXTRA, *(MORE if full else ()))))
+    kinds = tuple(dict.fromkeys((*column.kinds, *column.extra, *(MORE if full and column.extra else ()))))
     most = (3 if full else 2) - (row in QUORUM)
     return {"faults": kinds, "must": column.kinds, "most": most, "menu": 3 if full else 1, "runs": 200_000}
 
