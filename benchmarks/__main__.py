@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from . import drills, leak, locks, pictures, redlock, renewal, world
+from . import drills, leak, locks, pictures, redlock, renewal, search, world
 from .common import Figure, Row
 
 FIGURES: dict[str, Figure] = {
@@ -23,6 +23,7 @@ FIGURES: dict[str, Figure] = {
     **world.FIGURES,
     **pictures.FIGURES,
     **drills.FIGURES,
+    **search.FIGURES,
     **leak.FIGURES,
 }
 ROUNDS = 15
