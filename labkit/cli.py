@@ -244,7 +244,7 @@ def matrix(
     workers: Annotated[int, typer.Option(min=1, help="Processes that search.")] = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Search, for each lock and each mishap, the shortest schedule that breaks it; about a minute and a half."""
+    """Search, for each lock and each mishap, the shortest schedule that breaks it; about a minute."""
     from labkit.explore.matrix import COLUMNS, ROWS, searched
     from labkit.explore.report import text
 

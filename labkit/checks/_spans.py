@@ -65,6 +65,7 @@ def applied(timeline: Timeline, write: Op) -> tuple[Moment, Moment]:
 
 def refused(timeline: Timeline, write: Op) -> bool:
     """Whether the resource did not take the write: its holder was told so, or would have been, had the reply not been
-    lost. A script that refuses answers 0."""
-    replies = [e.data.get("reply") for e in timeline.find("apply") if timeline.origin(e.seq) == write]
-    return write.outcome == "fail" or (bool(replies) and replies[-1] == ":0")
+    lost. A script that refuses answers 0; a copy that comes later may be refused where the first was taken."""
+    replies = [str(e.data.get("reply")) for e in timeline.find("apply") if timeline.origin(e.seq) == write]
+    answers = [reply for reply in replies if not reply.startswith("-")]
+    return write.outcome == "fail" or (bool(answers) and set(answers) == {":0"})

@@ -13,7 +13,7 @@ LEGEND = {
     "S": "no schedule within the bounds breaks it",
     "D": "the data are safe; two believed at once, or the store refused one",
     "U": "some schedule breaks it",
-    "?": "the budget was spent",
+    "?": "unknown: the budget was spent, or the story never comes to the point with this lock",
     "–": "cannot happen to this lock",
 }
 
@@ -57,8 +57,12 @@ def markdown(cells: Sequence[Cell]) -> str:
     lines += ["", "| cell | again | what happens |", "| --- | --- | --- |"]
     breaks = [cell for cell in cells if cell.verdict == "U"]
     lines += [f"| {cell.row} {cell.column} | `{cell.replay}` | {cell.why} |" for cell in breaks]
-    bounds = sorted({f"{cell.column}: {cell.bounds}" for cell in cells if cell.verdict in "SD"})
+    bounds = sorted({f"{cell.column}, {_kind(cell.row)}: {cell.bounds}" for cell in cells if cell.verdict in "SD"})
     return "\n".join([*lines, "", "Bounds within which an S or a D was exhausted:", "", *(f"- {b}" for b in bounds)])
+
+
+def _kind(row: str) -> str:
+    return "one server" if len(ALL[row].servers) == 1 else "five servers"
 
 
 def _html_cell(cell: Cell | None) -> str:

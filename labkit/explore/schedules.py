@@ -26,7 +26,7 @@ import cloudpickle
 
 from ..checks import CHECKS
 from ..faults.taped import KINDS, TTL, Taped
-from ..sim import World, WorldError
+from ..sim import ClientDied, World, WorldError
 from ..stories import find
 from ..story import Story
 from ..timeline import Timeline
@@ -83,6 +83,10 @@ class Bounds:
         for kind in (*self.faults, *self.must):
             if kind not in KINDS:
                 raise ValueError(f"No fault is called {kind!r}; there are {', '.join(KINDS)}.")
+        if not self.faults or len(set(self.faults)) < len(self.faults):
+            raise ValueError(f"faults={self.faults!r} leaves nothing to place, or names a kind twice.")
+        if not set(self.must) <= set(self.faults):
+            raise ValueError(f"must={self.must!r} names a kind that is not among faults={self.faults!r}.")
         for name, value in (("most", self.most), ("menu", self.menu), ("runs", self.runs)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name}={value!r} is no bound: give a whole number from 1 on.")
@@ -133,7 +137,8 @@ class Job:
     kinds: tuple[str, ...]
 
     def play(self, schedule: Schedule) -> Played:
-        """One run. A story that cannot be played to its end is judged by what had happened until then."""
+        """One run. Where a fault ends it early, it is judged by what had happened until then. Raises ClientDied if the
+        story ends by itself with an error that its code does not handle: then nothing can be said of it."""
         tape = tape_of(schedule)
         settled = vars(self.story.settle(**self.params))
         with World(0, tape, self.story.title(**self.params)) as world:
@@ -142,6 +147,8 @@ class Job:
             try:
                 timeline = self.story.run(world, **self.params)
             except WorldError as error:
+                if not schedule and isinstance(error, ClientDied):
+                    raise
                 timeline = error.timeline
         return Played(schedule, self.check(timeline), _after(asked, schedule, self.kinds))
 
@@ -205,6 +212,7 @@ class _Search:
     tick: Callable[[int], None]
     name: str
     runs: int = 0
+    fed: int = 0
     best: Played | None = None
     doubt: str = ""
     exhausted: bool = False
@@ -222,7 +230,7 @@ class _Search:
             self.why = "it was interrupted"
         title = self.job.story.title(**self.job.params)
         if self.best is not None:
-            schedule, verdict = minimise(self.job, self.best, self._stays)
+            schedule, verdict = self._smallest(self.best)
             return Found(Outcome.BROKEN, self.name, title, self.bounds, self.runs, tape_of(schedule), verdict)
         outcome = Outcome.EXHAUSTED if self.exhausted else Outcome.UNKNOWN
         return Found(outcome, self.name, title, self.bounds, self.runs, why=self.why, doubt=self.doubt)
@@ -271,8 +279,11 @@ class _Search:
             self.said[rest] = self.job.play(rest).verdict.holds
         return self.said[rest] is not holds
 
-    def _stays(self, schedule: Schedule) -> bool:
-        return self._counts(schedule) and bool(schedule)
+    def _smallest(self, best: Played) -> tuple[Schedule, Verdict]:
+        try:
+            return minimise(self.job, best, lambda schedule: bool(schedule) and self._is_theirs(schedule, False))
+        except KeyboardInterrupt:
+            return best.schedule, best.verdict
 
     def _at_random(self) -> None:
         """A tenth more runs than the budget, on schedules of any length up to twice the bound; the draw is fixed."""
@@ -281,7 +292,9 @@ class _Search:
             return
         why, self.why = self.why, ""
         runs, self.bounds = self.bounds, replace(self.bounds, runs=self.runs + max(self.bounds.runs // 10, 1))
-        schedules = (_drawn(draw, self.places, draw.randint(1, most)) for _ in range(self.bounds.runs))
+        schedules = (
+            _drawn(draw, self.places, draw.randint(1, most), self.bounds.menu) for _ in range(self.bounds.runs)
+        )
         for played in self._play(filter(self._counts, schedules)):
             if played.verdict.holds is False and self._is_theirs(played.schedule, False):
                 self.best = played
@@ -292,17 +305,23 @@ class _Search:
 
     def _play(self, schedules: Iterator[Schedule]) -> Iterator[Played]:
         """Plays schedules in their order, as long as the budget lasts."""
-        for played in self._here(schedules) if self.executor is None else self._elsewhere(schedules):
+        fed = self._within_budget(schedules)
+        for played in self._here(fed) if self.executor is None else self._elsewhere(fed):
             self.runs += 1
             if self.runs % CHUNK == 0:
                 self.tick(self.runs)
             yield played
-            if self.runs >= self.bounds.runs:
+
+    def _within_budget(self, schedules: Iterator[Schedule]) -> Iterator[Schedule]:
+        for schedule in schedules:
+            if self.fed >= self.bounds.runs:
                 self.why = f"the budget of {self.bounds.runs:,} runs is spent"
                 return
             if self.bounds.seconds is not None and time.monotonic() - self.started > self.bounds.seconds:
                 self.why = "the time is spent"
                 return
+            self.fed += 1
+            yield schedule
 
     def _here(self, schedules: Iterator[Schedule]) -> Iterator[Played]:
         return (self.job.play(schedule) for schedule in schedules)
@@ -328,9 +347,9 @@ def play_all(packed: bytes, schedules: Sequence[Schedule]) -> list[Played]:
     return [job.play(schedule) for schedule in schedules]
 
 
-def _drawn(draw: random.Random, places: Sequence[Place], number: int) -> Schedule:
+def _drawn(draw: random.Random, places: Sequence[Place], number: int, menu: int) -> Schedule:
     chosen = sorted(draw.sample(range(len(places)), min(number, len(places))))
-    return tuple((places[n].name, draw.randrange(1, places[n].alternatives)) for n in chosen)
+    return tuple((places[n].name, draw.randrange(1, min(places[n].alternatives, menu + 1))) for n in chosen)
 
 
 # -- making a break smaller ------------------------------------------------------------------------------------------

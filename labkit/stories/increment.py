@@ -124,7 +124,7 @@ def acquire(lock: Any, ttl: float) -> Any:
             if lease is not None:
                 return lease
             time.sleep(PATIENCE / 2)
-        except RedisError:
+        except Exception:  # each library has errors of its own for nodes that do not answer
             time.sleep(PATIENCE / 2)
     return None
 

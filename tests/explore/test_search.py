@@ -15,6 +15,7 @@ from labkit import Story, judge, play, replay
 from labkit.checks import CHECKS
 from labkit.explore import Job, Outcome, Played, minimise, search, tape_of
 from labkit.faults.taped import KINDS, PREPARING
+from labkit.sim import ClientDied
 from labkit.stories import find
 from labkit.timeline import Timeline
 from labkit.verdict import Verdict
@@ -166,6 +167,9 @@ def test_one_search_repeats_another() -> None:
         ({"most": 0}, "most=0"),
         ({"runs": True}, "runs=True"),
         ({"must": ("nothing",)}, "nothing"),
+        ({"faults": ("lose",), "must": ("pause",)}, "pause"),
+        ({"faults": ()}, "nothing to place"),
+        ({"faults": ("lose", "lose")}, "twice"),
     ],
 )
 def test_bad_bounds_are_refused_before_anything_runs(given: dict[str, Any], said: str) -> None:
@@ -218,20 +222,20 @@ def test_a_break_that_does_without_the_kind_in_question_does_not_count() -> None
     assert found.outcome is Outcome.EXHAUSTED
 
 
-def test_a_run_that_ends_early_is_judged_by_what_had_happened() -> None:
+def test_a_story_that_dies_by_itself_is_no_proof_of_anything() -> None:
     def dies(me: Any, p: Any) -> None:
         me.redis().ping()
         raise RuntimeError("as if by mistake")
 
-    judged: list[int] = []
+    with pytest.raises(ClientDied, match="as if by mistake"):
+        search(Story("dies", "Does it end?", {"A": dies}), "no_lost_update", faults=("lose",), most=1)
 
-    def note(timeline: Timeline) -> Verdict:
-        judged.append(len(timeline.find("note")))
-        return Verdict("seen", True, "")
 
-    found = search(Story("dies", "Does it end?", {"A": dies}), note, faults=("lose",), most=1)
-    assert found.outcome is Outcome.EXHAUSTED
-    assert all(judged)
+def test_a_budget_of_just_as_many_runs_is_enough() -> None:
+    given: dict[str, Any] = {"faults": ("crash",), "most": 1, "lock": "safe", "work": 2.0}
+    many = search("late-release", "own_release", **given).runs
+    assert search("late-release", "own_release", runs=many, **given).outcome is Outcome.EXHAUSTED
+    assert search("late-release", "own_release", runs=many - 1, **given).outcome is Outcome.UNKNOWN
 
 
 def test_what_a_worker_returns_is_small() -> None:
