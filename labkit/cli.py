@@ -253,6 +253,47 @@ def matrix(
     typer.echo(json.dumps([asdict(cell) for cell in found], indent=2) if as_json else f"\n{text(found)}")
 
 
+@app.command()
+def search(
+    story: Annotated[str, typer.Argument(help="A story: increment.")],
+    check: Annotated[str, typer.Argument(help="The claim to break: no_lost_update.")],
+    param: Annotated[list[str], typer.Option("--set", help="A parameter of the story: --set row=R3.")] = [],  # noqa: B006
+    faults: Annotated[str, typer.Option(help="Kinds that may strike: pause,lose; all without any.")] = "",
+    most: Annotated[int, typer.Option(help="So many faults in one schedule.")] = 1,
+    runs: Annotated[int, typer.Option(help="Schedules to be played at most.")] = 20_000,
+) -> None:
+    """Search the shortest schedule of faults that breaks a claim; Ctrl-C keeps what is known by then.
+
+    The exit status is 0 if none was found within the bounds, 1 if one was or if the budget was spent first.
+    """
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from labkit.explore import KINDS, Outcome
+    from labkit.explore import search as searched
+
+    given = dict(_or_refuse(lambda: [_pair(each) for each in param]))
+    columns = SpinnerColumn(), TextColumn("{task.completed:,.0f} runs"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        kinds = _listed(faults, tuple(KINDS))
+        bounds: Any = {
+            "faults": kinds,
+            "most": most,
+            "runs": runs,
+            "tick": lambda done: bar.update(task, completed=done),
+        }
+        found = _or_refuse(lambda: searched(story, check, **bounds, **given))
+    typer.echo(str(found))
+    raise typer.Exit(0 if found.outcome is Outcome.EXHAUSTED else 1)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign or not name.isidentifier():
+        raise ValueError(f"--set {text!r} is no parameter: write name=value.")
+    return name, value
+
+
 def _listed(names: str, everything: tuple[str, ...]) -> tuple[str, ...]:
     """The names between commas; all there are where none was asked for."""
     return tuple(name.strip() for name in names.split(",")) if names.strip() else everything

@@ -15,7 +15,7 @@ from labkit import progress
 from labkit.cli import app
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = ("check", "doctor", "hint", "progress", "reset", "scoreboard")
+COMMANDS = ("answer", "check", "doctor", "hint", "matrix", "progress", "reset", "rubric", "scoreboard", "search")
 ONE = "def tolerated_misses(n):\n    if n < 2:\n        raise ValueError(n)\n    return n - 2\n"
 STUBS = (
     "def tolerated_misses(n):\n    pass\n\n"
@@ -328,3 +328,50 @@ def test_help_is_quick_for_it_loads_none_of_the_world():
     code = f"import sys, labkit.cli; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# --- the search and the matrix
+
+
+def test_a_break_that_was_found_ends_with_1_and_its_string():
+    result = labkit("search", "increment", "no_lost_update", "--set", "row=R3", "--faults", "pause")
+    assert result.exit_code == 1
+    assert "labkit.replay('increment #0 pause.A.2=1')" in result.stdout
+
+
+def test_bounds_that_were_exhausted_end_with_0():
+    result = labkit("search", "increment", "no_lost_update", "--set", "row=R3", "--faults", "crash")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("not broken: no_lost_update held in all ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("no-such-story", "no_lost_update"), "no-such-story"),
+        (("increment", "no_such_check"), "no_such_check"),
+        (("increment", "no_lost_update", "--set", "row"), "write name=value"),
+        (("increment", "no_lost_update", "--set", "row=R99"), "R99"),
+        (("increment", "no_lost_update", "--faults", "earthquake"), "earthquake"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused(words, said):
+    assert said in refused(labkit("search", *words))
+
+
+def test_a_part_of_the_matrix_as_json():
+    result = labkit("matrix", "--rows", "R1, R2", "--columns", "F1", "--json")
+    assert result.exit_code == 0
+    assert [(c["row"], c["column"], c["verdict"]) for c in json.loads(result.stdout)] == [
+        ("R1", "F1", "U"),
+        ("R2", "F1", "S"),
+    ]
+
+
+def test_a_row_that_does_not_exist_is_refused():
+    assert "R99" in refused(labkit("matrix", "--rows", "R99"))
+
+
+def test_the_rubric_and_the_way_to_the_model_answer():
+    assert "1. " in labkit("rubric", "q1").stdout
+    assert "after an attempt of your own" in labkit("answer", "q1").stdout

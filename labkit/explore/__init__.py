@@ -1,5 +1,6 @@
 """Searching for the schedule that breaks a claim, and what such searches say of the locks of this course."""
 
+from ..faults.taped import KINDS
 from .schedules import Bounds, Found, Job, Outcome, Place, Played, Schedule, minimise, search, tape_of
 
-__all__ = ["Bounds", "Found", "Job", "Outcome", "Place", "Played", "Schedule", "minimise", "search", "tape_of"]
+__all__ = ["KINDS", "Bounds", "Found", "Job", "Outcome", "Place", "Played", "Schedule", "minimise", "search", "tape_of"]
