@@ -125,7 +125,8 @@ def gave_up(w: Watch) -> tuple[float, str] | None:
 
 def stage_transient(variant: str, draw: random.Random) -> Case:
     """silence: what is sent is lost.  refusal: nobody listens.  long: until just before the end of the lease.
-    for-good: Redis does not come back; the deadline falls into the middle of a wait, not into an attempt."""
+    for-good: Redis does not come back; the deadline falls into the middle of a wait, not into an attempt.  later: a
+    short one, when the first lease has been over for a while."""
     plain = case(draw, 0.09)
     ttl, fit = plain.ttl, draw.choice((8, 9))  # attempts that take TTL/50 each and fit in before the deadline
     if variant == "for-good":
@@ -346,7 +347,9 @@ TRIALS = SUMS | {
     "keeps renewing": trial(stage_renewing, judge_renewing, "plain", "slow", "silent", "refused"),
     "new deadline": trial(stage_new_deadline, judge_new_deadline, "brisk", "lazy", "clock"),
     "transient errors": trial(
-        stage_transient, judge_transient, "silence", "refusal", "long-silence", "long-refusal", "for-good"
+        stage_transient,
+        judge_transient,
+        *("silence", "refusal", "long-silence", "long-refusal", "for-good", "later-silence"),
     ),
     "nothing after the deadline": trial(
         stage_deadline, judge_after_deadline, "cut", "refused", "woken", "brink", "clock"
