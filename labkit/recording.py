@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 LOCK_CALLS = {"acquire": "acquire", "try_acquire": "acquire", "extend": "extend", "reacquire": "extend"}
 LOCK_CALLS["release"] = "release"
-STORE_CALLS = {"register": "register", "read": "read", "write": "write", "do": "do"}
+STORE_CALLS = ("register", "read", "write", "do")
 LOST = ("LeaseLost", "LockNotOwnedError", "NotAcquired", "ReleaseUnlockedLock", "ExtendUnlockedLock")
 INDEFINITE = ("ConnectionError", "TimeoutError", "OSError")  # names of classes: redis-py's and the built-in ones
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -71,9 +71,9 @@ class Recorder:
     def store(self, store: Any, name: str | None = None) -> Any:
         """Watches a store: its `read()` and `write(value, …)`, `register(lease)` and `do(what)` where it has them. What
         answers False has been refused."""
-        for method, call in STORE_CALLS.items():
-            if callable(getattr(store, method, None)):
-                _replace(store, method, self._around_store(call, getattr(store, method), str(name or store.name)))
+        for call in STORE_CALLS:
+            if callable(getattr(store, call, None)):
+                _replace(store, call, self._around_store(call, getattr(store, call), str(name or store.name)))
         return store
 
     def _around_store(self, call: str, method: Callable[..., Any], name: str) -> Callable[..., Any]:

@@ -7,7 +7,6 @@ from html import escape
 
 from .matrix import ALL, COLUMNS, Cell
 
-SIGNS = {"S": "S", "D": "D", "U": "U", "?": "?", "–": "–"}
 COLOURS = {"S": "#d5e8d4", "D": "#fff2cc", "U": "#f8cecc", "?": "#eeeeee", "–": "#ffffff"}
 LEGEND = {
     "S": "no schedule within the bounds breaks it",
@@ -70,7 +69,7 @@ def _html_cell(cell: Cell | None) -> str:
         return "<td></td>"
     style = f"background:{COLOURS[cell.verdict]};color:#000;text-align:center;padding:3px 9px"
     more = escape("; ".join(filter(None, (cell.schedule, cell.why, cell.bounds))))
-    return f'<td style="{style}" title="{more}">{SIGNS[cell.verdict]}</td>'
+    return f'<td style="{style}" title="{more}">{cell.verdict}</td>'
 
 
 def _names(cells: Sequence[Cell]) -> tuple[list[str], list[str]]:

@@ -26,9 +26,8 @@ class DropReply(At):
         request, meant = Match(self, "request"), set[tuple[str, str, str, int]]()
 
         def rule(packet: Packet) -> Fate | None:
-            of = (packet.client, packet.server, packet.name, packet.nth)
             if request(packet):
-                meant.add(of)
-            return Fate(lost=True) if packet.direction == "reply" and of in meant else None
+                meant.add(packet.exchange)
+            return Fate(lost=True) if packet.direction == "reply" and packet.exchange in meant else None
 
         world.rule(rule)

@@ -51,13 +51,8 @@ def _twice(world: World, packet: Packet, seconds: float) -> Fate:
 
 
 def _mute(world: World, packet: Packet, _: float) -> None:
-    of = (packet.client, packet.server, packet.name, packet.nth)
-
-    def rule(reply: Packet) -> Fate | None:
-        mine = reply.direction == "reply" and (reply.client, reply.server, reply.name, reply.nth) == of
-        return Fate(lost=True) if mine else None
-
-    world.rule(rule)
+    of = packet.exchange
+    world.rule(lambda p: Fate(lost=True) if p.direction == "reply" and p.exchange == of else None)
 
 
 def _cut(world: World, packet: Packet, seconds: float) -> None:

@@ -46,6 +46,11 @@ class Packet:
     lane: str
     data: bytes = b""
 
+    @property
+    def exchange(self) -> tuple[str, str, str, int]:
+        """What a request and its reply have in common, and no other packet has."""
+        return self.client, self.server, self.name, self.nth
+
 
 @dataclass(frozen=True, slots=True)
 class Fate:

@@ -19,15 +19,16 @@ from .keeper import WORDS, Case, Slow, play
 from .sums import SUMS
 from .watch import HAIR, Watch, watched
 
+NOT_YOURS = "keep_alive called lock.release, which is its caller's business."
 Stage = Callable[[str, random.Random], Case]
 
 
-def case(draw: random.Random, share: float, **more: object) -> Case:
+def case(draw: random.Random, share: float) -> Case:
     """A case with a name, a TTL and an interval of about `share` of it, all drawn."""
     ttl = round(draw.uniform(6, 40), 2)
     name = f"{draw.choice(WORDS)}-{draw.randrange(100)}"
     interval = round(ttl * share * draw.uniform(0.85, 1.15), 3)
-    return Case(name=name, ttl=ttl, interval=interval, until=8 * ttl, **more)  # type: ignore[arg-type]
+    return Case(name=name, ttl=ttl, interval=interval, until=8 * ttl)
 
 
 def trial(stage: Stage, judge: Callable[[Watch], Remark], *variants: str) -> Trial:
@@ -54,8 +55,7 @@ def stage_renewing(variant: str, draw: random.Random) -> Case:
 
 
 def judge_renewing(w: Watch) -> Remark:
-    slack = w.ttl / 1000
-    stop = w.stopped.t if w.stopped else w.timeline.end
+    slack, stop = w.ttl / 1000, w.stop
     if w.bad and not w.at_work(stop - HAIR):
         return not_tested("keep_alive had ended after a transient error.")
     begun = [op for op in w.attempts if op.call < stop]
@@ -115,12 +115,11 @@ def judge_new_deadline(w: Watch) -> Remark:
 
 def gave_up(w: Watch) -> tuple[float, str] | None:
     """When and how keep_alive gave a lease up that was still good, if it did."""
-    stop = w.stopped.t if w.stopped else w.timeline.end
     ends = [(w.told[0].t, "on_lost was called")] if w.told else []
     if w.ended:
         raised = w.ended.data.get("type")
         ends.append((w.ended.t, f"{raised} got out" if raised else "keep_alive returned"))
-    return next(((t, what) for t, what in ends if t < stop and t < w.deadline(t) - HAIR), None)
+    return next(((t, what) for t, what in ends if t < min(w.stop, w.deadline(t) - HAIR)), None)
 
 
 def stage_transient(variant: str, draw: random.Random) -> Case:
@@ -249,7 +248,7 @@ def judge_lost_at_once(w: Watch) -> Remark:
 
 def judge_told_once(w: Watch) -> Remark:
     if w.released:
-        return fail("keep_alive called lock.release, which is its caller's business.", w.released[0].seq)
+        return fail(NOT_YOURS, w.released[0].seq)
     if not w.told:
         return not_tested("on_lost was not called at all.")
     first = w.told[0]
@@ -296,7 +295,7 @@ def judge_after_stop(w: Watch) -> Remark:
     if w.told and w.told[0].seq > w.stopped.seq and not running:
         return fail(f"stop was set at {moment(stop)} s; on_lost was called at {moment(w.told[0].t)} s.", w.told[0].seq)
     if w.released:
-        return fail("keep_alive called lock.release, which is its caller's business.", w.released[0].seq)
+        return fail(NOT_YOURS, w.released[0].seq)
     return PASS if w.good and w.at_work(stop - HAIR) else idle(w)
 
 
@@ -323,6 +322,7 @@ def idle(w: Watch) -> Remark:
 
 
 def stage_interrupt(variant: str, draw: random.Random) -> Case:
+    """The variant is what is raised."""
     kind = {"KeyboardInterrupt": KeyboardInterrupt, "SystemExit": SystemExit}[variant]
     return but(case(draw, 0.25), interrupt=(draw.randrange(1, 4), kind), stop=30.0)
 
@@ -333,7 +333,7 @@ def judge_interrupts(w: Watch) -> Remark:
         return not_tested("extend was not called often enough to be interrupted.")
     if w.told:
         return fail(f"Inside extend an interrupt was raised, and on_lost was called at {moment(w.told[0].t)} s.")
-    if w.ended and w.ended.data.get("type") == w.timeline.story.split(":")[2]:  # the variant: what was raised
+    if w.ended and w.ended.data.get("type") == w.variant:
         return PASS
     how = f"keep_alive went on to its end at {moment(w.ended.t)} s" if w.ended else "keep_alive went on"
     return fail(f"Inside extend, at {moment(hit[0].call)} s, an interrupt was raised; it did not get out: {how}.")

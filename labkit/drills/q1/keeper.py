@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from ...locks import LeaseLost, SafeLock
@@ -61,7 +62,7 @@ def play(keep_alive: Function, case: Case, setting: Setting) -> tuple[Mapping[st
                 raise
     if failed:
         raise failed[0]
-    return {"ttl": case.ttl, "interval": case.interval, "tape": world.choices.tape}, timeline
+    return {"ttl": case.ttl, "interval": case.interval}, timeline
 
 
 class DrillLock(SafeLock):
@@ -140,7 +141,7 @@ def guarded(
         traceback.clear_frames(error.__traceback__)  # what they hold is needed for the rest of the run
     except BaseException as error:
         kind = type(error).__name__
-        ours = isinstance(error, LeaseLost) or (hasattr(error, "__module__") and "redis" in type(error).__module__)
+        ours = isinstance(error, (LeaseLost, RedisError))
         about = {"type": kind, "ours": ours, "message": str(error)[:120], "where": line_of_answer(error)}
         mark(me, "raised", f"{kind} gets out of keep_alive", **about)
     else:

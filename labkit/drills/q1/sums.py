@@ -71,7 +71,7 @@ def play_longest(function: Function, setting: Setting) -> Facts:
 def judge_longest(run: Run) -> Remark:
     for call in run.facts["calls"]:
         ttl, misses, attempt, margin = call["args"]
-        name = f"longest_interval({ttl:g}, {misses}, {attempt:g}, {margin:g})"
+        name = _named(*call["args"])
         if odd := unexpected(call, name):
             return odd
         if call["number"] is None:
@@ -88,6 +88,10 @@ def judge_longest(run: Run) -> Remark:
                 f"with {_left(left)}, more than the margin of {margin:g} s: a longer interval would have done."
             )
     return PASS
+
+
+def _named(ttl: float, misses: int, attempt: float, margin: float) -> str:
+    return f"longest_interval({ttl:g}, {misses}, {attempt:g}, {margin:g})"
 
 
 def _left(left: float) -> str:
@@ -121,8 +125,7 @@ def play_impossible(function: Function, setting: Setting) -> Facts:
 
 def judge_impossible(run: Run) -> Remark:
     for call in run.facts["calls"]:
-        ttl, misses, attempt, margin = call["args"]
-        name = f"longest_interval({ttl:g}, {misses}, {attempt:g}, {margin:g})"
+        name = _named(*call["args"])
         if not call["refused"]:
             if odd := unexpected(call, name):
                 return odd

@@ -20,6 +20,7 @@ class Watch:
     timeline: Timeline
     ttl: float
     interval: float
+    variant: str
 
     @cached_property
     def attempts(self) -> tuple[Op, ...]:
@@ -49,6 +50,11 @@ class Watch:
     @cached_property
     def stopped(self) -> Event | None:
         return next(iter(self._marked("stop")), None)
+
+    @property
+    def stop(self) -> float:
+        """When `stop` was set; where it was not, the end of the run."""
+        return self.stopped.t if self.stopped else self.timeline.end
 
     @cached_property
     def told(self) -> tuple[Event, ...]:
@@ -85,7 +91,7 @@ def watched(judge: Callable[[Watch], Remark]) -> Callable[[Run], Remark]:
     @wraps(judge)
     def of_run(run: Run) -> Remark:
         assert run.timeline is not None
-        watch = Watch(run.timeline, run.facts["ttl"], run.facts["interval"])
+        watch = Watch(run.timeline, run.facts["ttl"], run.facts["interval"], run.setting.variant)
         end = watch.ended
         raised = end if end is not None and end.data["drill"] == "raised" else None
         if raised is not None and not raised.data["ours"] and run.setting.check != "interrupts":
