@@ -5,6 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
 from ..locks import LOCKS
 from ..story import Param
 
@@ -16,3 +19,8 @@ def lock_of(me: Any, p: SimpleNamespace, key: str = "stock", client: Any = None)
     """A watched lock of the kind that the story is played with: a name of the list, or any class like them."""
     kind = LOCKS[p.lock] if isinstance(p.lock, str) else p.lock
     return me.lock(kind(client or me.redis(), key, p.ttl, poll=1.0))
+
+
+def impatient(me: Any, wait: float, server: str = "redis") -> Any:
+    """A client that hears after `wait` seconds that it gets no answer, and does not ask again by itself."""
+    return me.redis(server, socket_timeout=wait, socket_connect_timeout=wait, retry=Retry(NoBackoff(), 0))

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from redis.retry import Retry
 
 from ..faults import Replica
 from ..locks import (
@@ -33,7 +31,7 @@ from ..sim import World
 from ..stores import FencedRegister, Gateway, Register
 from ..stores.broken.strict import StrictRegister
 from ..story import Param, Story
-from ._actors import TTL
+from ._actors import TTL, impatient
 from ._database import RemoteDatabase, serve
 from .others import FIVE, pottery, python_redis_lock, redis_py, redlock_py
 
@@ -87,7 +85,7 @@ ALL = ROWS | OTHERS
 
 
 def client_of(me: Any, server: str) -> Any:
-    return me.redis(server, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=Retry(NoBackoff(), 0))
+    return impatient(me, PATIENCE, server)
 
 
 def adding(late: float) -> Callable[[Any, SimpleNamespace], None]:

@@ -17,15 +17,13 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
-from redis.retry import Retry
 
 from ..locks import LOCKS, LeaseLost, WatchdogLock
 from ..sim import Fate
 from ..stores import Register
 from ..story import Param, Story
-from ._actors import LOCK
+from ._actors import LOCK, impatient
 
 T = TypeVar("T")
 REPLY = 3.0  # seconds that Redisson waits for an answer, all generations
@@ -108,7 +106,7 @@ class BlackHole:
 
 def plain_client(me: Any, server: str = "redis") -> Any:
     """A client that waits three seconds for an answer and asks again by nobody's habit but its caller's."""
-    return me.redis(server, socket_timeout=REPLY, socket_connect_timeout=REPLY, retry=Retry(NoBackoff(), 0))
+    return impatient(me, REPLY, server)
 
 
 def lock_on(client: Any, p: SimpleNamespace, key: str = "stock") -> Any:

@@ -11,16 +11,14 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError, RedisError, TimeoutError
-from redis.retry import Retry
 
 from ..faults import Evict, Partition
 from ..locks import LOCKS, LeaseLost, WatchdogLock
 from ..sim import Fate
 from ..stores import Register
 from ..story import Param, Story
-from ._actors import LOCK, lock_of
+from ._actors import LOCK, impatient, lock_of
 
 WATCHDOG = replace(LOCK, default="watchdog")
 TTL = Param(30.0, 3.0, 60.0, 1.0, label="TTL")
@@ -80,11 +78,6 @@ def renewed_lock(me: Any, p: SimpleNamespace, told: list[str], client: Any, **op
     return me.lock(kind(client, "stock", p.ttl, 1.0, on_lost=on_lost, **options))
 
 
-def impatient(me: Any, wait: float = 0.1) -> Any:
-    """A client that hears after `wait` seconds that it gets no answer, and does not ask again by itself."""
-    return me.redis(socket_timeout=wait, socket_connect_timeout=wait, retry=Retry(NoBackoff(), 0))
-
-
 def giving_up(me: Any, work: Callable[..., None], *args: Any) -> None:
     """What becomes of the work if the lock is lost at its end, or the server cannot be reached."""
     try:
@@ -116,7 +109,7 @@ def holder() -> Callable[[Any, SimpleNamespace], None]:
 
     def actor(me: Any, p: SimpleNamespace) -> None:
         options = {"interval": p.ttl / getattr(p, "n", 3), "budget": 0.1, "policy": getattr(p, "policy", "deadline")}
-        told, redis = list[str](), impatient(me)
+        told, redis = list[str](), impatient(me, 0.1)
         giving_up(me, work_and_sell, me, p, renewed_lock(me, p, told, redis, **options), told, redis)
 
     return actor

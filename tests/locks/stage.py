@@ -71,3 +71,35 @@ def stage() -> Iterator[Stage]:
     place = Stage()
     yield place
     place.world.close()
+
+
+Scenario = Callable[[Stage], None]
+
+
+def played(scenario: Scenario) -> Scenario:
+    """A test that is the code of client A."""
+
+    def test(stage: Stage) -> None:
+        stage.play(scenario)
+
+    test.__doc__ = scenario.__doc__
+    return test
+
+
+def taken(lock: Any) -> Any:
+    """The lease of a lock that must be free."""
+    lease = lock.try_acquire()
+    assert lease is not None
+    return lease
+
+
+class Field(dict[str, tuple[str, str, Scenario]]):
+    """Scenarios by number: what happens, what is right, and the code that shows it. Called, it enters one."""
+
+    def __call__(self, number: str, what: str, right: str) -> Callable[[Scenario], Scenario]:
+        def enter(scenario: Scenario) -> Scenario:
+            assert number not in self
+            self[number] = (what, right, scenario)
+            return scenario
+
+        return enter

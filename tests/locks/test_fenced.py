@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,37 +15,21 @@ from redis.exceptions import ResponseError, TimeoutError
 from labkit.checks import CHECKS
 from labkit.faults import DropReply, Duplicate, Pause
 from labkit.live import RedisServer
-from labkit.locks import LOCKS, FencedLock, Lease, Misuse, WatchdogLock
+from labkit.locks import LOCKS, FencedLock, Misuse, WatchdogLock
 from labkit.locks.broken.fenced_seed import SeedFencedLock
 from labkit.locks.broken.incr_outside import IncrOutsideLock
 from labkit.sim import World
 from labkit.stores import FencedRegister
 from labkit.timeline import Timeline
-from tests.locks.stage import ONCE, Stage
+from tests.locks.stage import ONCE, Stage, played, taken
 
 COUNTER = "{stock}:fence"
-
-
-def played(scenario: Callable[[Stage], None]) -> Callable[[Stage], None]:
-    """A test that is the code of client A."""
-
-    def test(stage: Stage) -> None:
-        stage.play(scenario)
-
-    test.__doc__ = scenario.__doc__
-    return test
 
 
 def lock_of(stage: Stage, client: str = "A", ttl: float = 10.0, **options: Any) -> FencedLock:
     lock = FencedLock(stage.redis(client, **options), "stock", ttl)
     lock._prepare()
     return lock
-
-
-def taken(lock: Any) -> Lease:
-    lease = lock.try_acquire()
-    assert lease is not None
-    return lease  # type: ignore[no-any-return]
 
 
 # -- the token ---------------------------------------------------------------------------------------------------------

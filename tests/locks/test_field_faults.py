@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,7 +19,7 @@ from labkit.faults import Crash, DropReply, DropRequest
 from labkit.locks import Lease, LeaseLost, Misuse, NotAcquired, SafeLock
 from labkit.locks.safe import SHA
 from labkit.sim import ClientDied
-from tests.locks.stage import ONCE, Stage
+from tests.locks.stage import ONCE, Field, Stage
 
 FIELD = "A1 A2 A3 A4 A6 A7 A8 A9 A10 A11 A12 A14 A15 A17 A18 A19 A20 A21 A22".split()
 FIELD += "B1 B2 B4 B5 B7 B8 B9 B10 B12 B13 B14 B15 B16".split()
@@ -34,19 +33,7 @@ ELSEWHERE = {
 }
 
 
-Scenario = Callable[[Stage], None]
-SCENARIOS: dict[str, tuple[str, str, Scenario]] = {}
-
-
-def field(number: str, what: str, right: str) -> Callable[[Scenario], Scenario]:
-    """Enters a scenario: what happens, and what is right."""
-
-    def enter(scenario: Scenario) -> Scenario:
-        assert number not in SCENARIOS
-        SCENARIOS[number] = (what, right, scenario)
-        return scenario
-
-    return enter
+SCENARIOS = field = Field()
 
 
 # -- acquire -----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ on where `test_field_faults.py`, which is about acquiring and releasing, ends.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from redis.exceptions import ConnectionError, LockError
@@ -13,34 +13,16 @@ from redis.exceptions import ConnectionError, LockError
 from labkit.locks import Lease, LeaseLost, ReentrantLock, SafeLock, Watchdog, WatchdogLock
 from labkit.locks.compat import CompatLock
 from labkit.sim import ClientDied
-from tests.locks.stage import ONCE, Stage
+from tests.locks.stage import ONCE, Field, Stage, taken
 
 FIELD = "C1 C3 C4 C6 C7 C8 C10 C12 C13 C14 C15".split()
 ELSEWHERE: dict[str, str] = {}  # a number, and the reason why it cannot be played here; at present all of them can
 
-Scenario = Callable[[Stage], None]
-SCENARIOS: dict[str, tuple[str, str, Scenario]] = {}
-
-
-def field(number: str, what: str, right: str) -> Callable[[Scenario], Scenario]:
-    """Enters a scenario: what happens, and what is right."""
-
-    def enter(scenario: Scenario) -> Scenario:
-        assert number not in SCENARIOS
-        SCENARIOS[number] = (what, right, scenario)
-        return scenario
-
-    return enter
+SCENARIOS = field = Field()
 
 
 def watchdog(stage: Stage, ttl: float = 10.0, name: str = "stock", **options: object) -> WatchdogLock:
     return WatchdogLock(stage.redis("A", **ONCE), name, ttl, **options)  # type: ignore[arg-type]
-
-
-def taken(lock: WatchdogLock | SafeLock | ReentrantLock) -> Lease:
-    lease = lock.try_acquire()
-    assert lease is not None
-    return lease
 
 
 class FailsOnce(SafeLock):

@@ -14,29 +14,13 @@ from redis.exceptions import TimeoutError
 from labkit.faults import DropReply
 from labkit.live import RedisServer
 from labkit.locks import Lease, LeaseLost, ReentrantLock, WatchdogLock
-from tests.locks.stage import ONCE, Stage
-
-
-def played(scenario: Callable[[Stage], None]) -> Callable[[Stage], None]:
-    """A test that is the code of client A."""
-
-    def test(stage: Stage) -> None:
-        stage.play(scenario)
-
-    test.__doc__ = scenario.__doc__
-    return test
+from tests.locks.stage import ONCE, Stage, played, taken
 
 
 def lock_of(stage: Stage, client: str = "A", ttl: float = 10.0, **options: Any) -> ReentrantLock:
     lock = ReentrantLock(stage.redis(client, **options), "stock", ttl)
     lock._prepare()
     return lock
-
-
-def taken(lock: Any) -> Lease:
-    lease = lock.try_acquire()
-    assert lease is not None
-    return lease  # type: ignore[no-any-return]
 
 
 def in_a_thread(call: Callable[[], Any]) -> Any:

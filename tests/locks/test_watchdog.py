@@ -17,19 +17,9 @@ from labkit.live import RedisServer
 from labkit.locks import Lease, LeaseLost, ReentrantLock, SafeLock, Watchdog, WatchdogLock
 from labkit.locks.dog import LINGER
 from labkit.sim import Packet
-from tests.locks.stage import ONCE, Stage
+from tests.locks.stage import ONCE, Stage, played, taken
 
 SOON: dict[str, Any] = ONCE | {"socket_connect_timeout": 0.5}
-
-
-def played(scenario: Callable[[Stage], None]) -> Callable[[Stage], None]:
-    """A test that is the code of client A."""
-
-    def test(stage: Stage) -> None:
-        stage.play(scenario)
-
-    test.__doc__ = scenario.__doc__
-    return test
 
 
 class Told(list[tuple[str, float]]):
@@ -41,12 +31,6 @@ class Told(list[tuple[str, float]]):
     @property
     def reasons(self) -> list[str]:
         return [reason for reason, _ in self]
-
-
-def taken(lock: Any) -> Lease:
-    lease = lock.try_acquire()
-    assert lease is not None
-    return lease  # type: ignore[no-any-return]
 
 
 def watched(stage: Stage, ttl: float = 30.0, name: str = "stock", client: Any = None, **options: Any) -> WatchdogLock:

@@ -1,6 +1,5 @@
 """Answers to exercises, hints and resets: what is noted is what is read again, and what cannot be read is kept."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -21,21 +20,7 @@ from labkit.progress import (
     overview,
     tries,
 )
-
-UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-FOUND = {"keeps renewing": "pass", "prompt stop": "fail", "told once": "time-out"}
-UNTOUCHED = {"keeps renewing": "not attempted", "prompt stop": "not attempted"}
-
-
-def document(home: Path) -> Any:
-    return json.loads((home / "progress.json").read_text("utf-8"))
-
-
-def write(home: Path, content: Any) -> None:
-    home.mkdir(parents=True, exist_ok=True)
-    text = content if isinstance(content, str) else json.dumps(content)
-    (home / "progress.json").write_text(text, "utf-8")
-
+from tests.progress.page import FOUND, UNTOUCHED, UTC, document, write
 
 # --- what is noted
 

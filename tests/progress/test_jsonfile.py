@@ -1,6 +1,5 @@
 """The file outlives crashes, other writers and hands that edit it; seen mostly through the progress that it keeps."""
 
-import json
 import os
 import subprocess
 import sys
@@ -11,17 +10,9 @@ from typing import Any
 import pytest
 
 from labkit.progress import Progress, jsonfile, predict, settle, summary
+from tests.progress.page import document, write
 
 BLANK = {"format": 1, "things": []}
-
-
-def document(home: Path) -> Any:
-    return json.loads((home / "progress.json").read_text("utf-8"))
-
-
-def write(home: Path, content: str) -> None:
-    home.mkdir(parents=True, exist_ok=True)
-    (home / "progress.json").write_text(content, "utf-8")
 
 
 # --- the text

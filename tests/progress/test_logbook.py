@@ -1,28 +1,14 @@
 """The progress file keeps what was said before the run, whatever happens to the run, the process or the folder."""
 
-import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from labkit.progress import Prediction, Progress, attempts, note_attempt, note_hint, overview, tries
-
-FOUND = {"keeps renewing": "pass", "prompt stop": "fail", "told once": "time-out"}
-
-
-def document(home: Path) -> Any:
-    return json.loads((home / "progress.json").read_text("utf-8"))
-
-
-def write(home: Path, content: Any) -> None:
-    home.mkdir(parents=True, exist_ok=True)
-    text = content if isinstance(content, str) else json.dumps(content)
-    (home / "progress.json").write_text(text, "utf-8")
-
+from tests.progress.page import FOUND, document, write
 
 # --- where it lies
 

@@ -1,6 +1,5 @@
 """Say it, then run it: a prediction is kept as it was made, and the run is set beside it."""
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,19 +8,9 @@ from typing import Any
 import pytest
 
 from labkit.progress import Progress, predict, settle, summary
+from tests.progress.page import UTC, document, write
 
 CHOICES = ["after the TTL", "never"]
-UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-
-
-def document(home: Path) -> Any:
-    return json.loads((home / "progress.json").read_text("utf-8"))
-
-
-def write(home: Path, content: Any) -> None:
-    home.mkdir(parents=True, exist_ok=True)
-    text = content if isinstance(content, str) else json.dumps(content)
-    (home / "progress.json").write_text(text, "utf-8")
 
 
 # --- say it, then run it

@@ -1,6 +1,5 @@
 """What is told of a progress file: the tables, how sure one was, and other people's files."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +21,7 @@ from labkit.progress import (
     summary,
     tries,
 )
-
-FOUND = {"keeps renewing": "pass", "prompt stop": "fail", "told once": "time-out"}
-UNTOUCHED = {"keeps renewing": "not attempted", "prompt stop": "not attempted"}
-
-
-def document(home: Path) -> Any:
-    return json.loads((home / "progress.json").read_text("utf-8"))
-
-
-def write(home: Path, content: Any) -> None:
-    home.mkdir(parents=True, exist_ok=True)
-    text = content if isinstance(content, str) else json.dumps(content)
-    (home / "progress.json").write_text(text, "utf-8")
-
+from tests.progress.page import FOUND, UNTOUCHED, document, write
 
 # --- the whole
 
