@@ -26,7 +26,7 @@ from ..stories import play
 from ..stories.increment import ALL, OTHERS, ROWS
 from ..timeline import Timeline
 from ..verdict import Verdict
-from .schedules import Bounds, Found, Outcome, search
+from .searching import Found, Outcome, search
 
 EXTRA = ("pause", "lose")  # what may happen besides, in quick mode
 MORE = ("mute", "crash")  # and in full mode
@@ -192,4 +192,4 @@ def _cell(row: str, column: str, found: Found) -> Cell:
     return Cell(row, column, "D" if found.doubt else "S", found.doubt, again, str(found.bounds), found.runs)
 
 
-__all__ = ["ALL", "COLUMNS", "OTHERS", "ROWS", "Bounds", "Cell", "Column", "cell", "cells", "searched"]
+__all__ = ["ALL", "COLUMNS", "OTHERS", "ROWS", "Cell", "Column", "cell", "cells", "searched"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from ..faults.taped import TTL, Taped, kinds_of
@@ -47,9 +48,14 @@ def play(story: str | Story, seed: int = 0, tape: str = "", **params: Any) -> Ti
     settled = vars(chosen.settle(**params))
     with World(seed, tape, chosen.title(**{name: settled[name] for name in params})) as world:
         if kinds := kinds_of(tape):
-            world.arm(Taped(kinds, settled.get("ttl", TTL), chosen.durable))
+            world.arm(taped(chosen, params, kinds))
         timeline: Timeline = chosen.run(world, **params)
     return timeline
+
+
+def taped(story: Story, params: Mapping[str, Any], kinds: tuple[str, ...]) -> Taped:
+    """Faults of these kinds, to be placed in a story by a tape: in its TTLs, and at none of its durable servers."""
+    return Taped(kinds, vars(story.settle(**params)).get("ttl", TTL), story.durable)
 
 
 def replay(token: str, story: Story | None = None, **params: Any) -> Timeline:
