@@ -64,7 +64,8 @@ def check(
         answer = from_functions({each.actual: given[each.actual] for each in found.values() if not each.stub})
     except Unreadable as error:
         return Report(question, drill.title, "your notebook", refused=str(error))
-    return _checked(Job(drill, answer, Limits(seconds), found, _seed(seed), only, Ticker()), ())
+    with Ticker() as tick:
+        return _checked(Job(drill, answer, Limits(seconds), found, _seed(seed), only, tick), ())
 
 
 def check_file(
@@ -83,22 +84,23 @@ def check_file(
         answer = from_file(Path(path))
     except Unreadable as error:
         return Report(question, drill.title, str(path), refused=str(error))
-    ticker = Ticker()
-    job = Job(drill, answer, Limits(seconds), seed=_seed(seed), only=only, tick=ticker)
+    with Ticker() as tick:
+        return _surveyed(Job(drill, answer, Limits(seconds), seed=_seed(seed), only=only, tick=tick), record)
+
+
+def _surveyed(job: Job, record: bool) -> Report:
+    """Finds the functions of a file first."""
+    drill, label = job.drill, job.answer.label
     try:
         survey = runner.survey(job)
     except runner.NotStarted as error:
-        return Report(question, drill.title, answer.label, refused=str(error))
-    finally:
-        ticker.done()
+        return Report(drill.name, drill.title, label, refused=str(error))
     if "unreadable" in survey:
-        return Report(question, drill.title, answer.label, refused=survey["unreadable"])
-    found = survey["found"]
-    if not found:
-        troubles = " ".join(survey["troubles"])
-        nothing = f"{NOTHING.format(', '.join(drill.functions))} {troubles}".strip()
-        return Report(question, drill.title, answer.label, refused=nothing)
-    return _checked(replace(job, found=found), tuple(survey["troubles"]), record)
+        return Report(drill.name, drill.title, label, refused=survey["unreadable"])
+    if not survey["found"]:
+        nothing = " ".join([NOTHING.format(", ".join(drill.functions)), *survey["troubles"]])
+        return Report(drill.name, drill.title, label, refused=nothing)
+    return _checked(replace(job, found=survey["found"]), tuple(survey["troubles"]), record)
 
 
 def _given(drill: Drill, functions: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,7 +125,7 @@ def _setting(question: str, again: str | None, seconds: float) -> Setting | None
     if len(words) == 4 and words[0] == question and words[1] in names and words[3].isdecimal():
         check = names[words[1]]
         if words[2] in drill.trials[check].variants:
-            return Setting(question, check, words[2], int(words[3]), seconds / 4)
+            return Setting(question, check, words[2], int(words[3]), Limits(seconds).patience)
     raise ValueError(f"again={again!r} is no play of {question}: it reads «{question}:check:variant:seed».")
 
 
@@ -143,9 +145,6 @@ def _checked(job: Job, notes: tuple[str, ...], record: bool = True) -> Report:
         judged = {j.criterion: finding(j) for j in runner.run(replace(job, found=ready))} if ready else {}
     except runner.NotStarted as error:
         return Report(drill.name, drill.title, job.answer.label, refused=str(error))
-    finally:
-        if isinstance(job.tick, Ticker):
-            job.tick.done()
     wanted = [c for c in drill.criteria if job.only is None or c.name == job.only.check]
     findings = tuple(judged[c] if c in judged else _unplayed(c, job.found.get(c.of)) for c in wanted)
     report = Report(drill.name, drill.title, job.answer.label, findings, (*_notes(job.found), *notes, *_limits(ready)))

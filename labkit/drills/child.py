@@ -45,6 +45,11 @@ class Limits:
     seconds: float = 4.0
     megabytes: int = 512
 
+    @property
+    def patience(self) -> float:
+        """Real seconds that one run of a check may stand still, for a world to name the line and stop it."""
+        return self.seconds / 4
+
 
 inside = False  # whether this process plays an answer: `check` then does nothing
 

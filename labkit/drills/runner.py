@@ -154,8 +154,8 @@ def _start(pool: ProcessPool, job: Job, criterion: Criterion) -> Any:
 
 def _settings(job: Job, criterion: Criterion) -> list[Setting]:
     variants = job.drill.trials[criterion.name].variants * ROUNDS
-    patience = job.limits.seconds / 4
-    return [Setting(job.drill.name, criterion.name, v, job.seed + n, patience) for n, v in enumerate(variants)]
+    about = job.drill.name, criterion.name
+    return [Setting(*about, v, job.seed + n, job.limits.patience) for n, v in enumerate(variants)]
 
 
 def _text(job: Job, future: Any, what: str, doing: str) -> str | Remark:

@@ -108,7 +108,10 @@ class Ticker:
         elif sys.stderr.isatty():
             print(f"\r\x1b[K{doing} …", end="", file=sys.stderr, flush=True)
 
-    def done(self) -> None:
+    def __enter__(self) -> Ticker:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
         if not self._shown:
             return
         if self._place is not None:
