@@ -60,12 +60,19 @@ def _cut(world: World, packet: Packet, seconds: float) -> None:
     world.at(world.now + seconds, lambda: world.network.heal(packet.client, packet.server))
 
 
+ELECTION = 0.5  # seconds without a leader in an ensemble
+
+
 def _restart(world: World, packet: Packet, _: float) -> None:
-    world.restart(packet.server, keep_data=False)
+    world.restart(packet.server, keep_data=world.server_called(packet.server).database.lasting)
 
 
 def _failover(world: World, packet: Packet, _: float) -> None:
-    """The server dies and its first replica takes over, with what has reached it; without one nothing happens."""
+    """The server dies and its first replica takes over, with what has reached it; without one nothing happens. In an
+    ensemble another member leads after a while, with all that was acknowledged."""
+    if world.server_called(packet.server).database.lasting:
+        world.restart(packet.server, keep_data=True, down=ELECTION)
+        return
     leader = world.network.leader(world.server_called(packet.server))
     replicas = getattr(leader.role, "replicas", ())
     if replicas:

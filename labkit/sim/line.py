@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from .redisserver import Session
+from .data import Session
 from .task import Task
 from .wire import Connection, Packet
 
@@ -16,6 +16,7 @@ class Line:
         self.connection = connection
         self.inbox: deque[Packet | None] = deque()
         self.session: Session | None = None
+        self.lane = ""  # of whoever sent the last command
         self.task: Task | None = None
         self.busy = False
         self.wrote = 0  # how far the stream to the replicas was at this connection's last write

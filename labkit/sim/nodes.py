@@ -105,6 +105,12 @@ class Client(Node):
         client.number = self.world.next_number()
         return client
 
+    def wire(self, server: str, **options: Any) -> WorldConnection:
+        """A bare connection of redis-py to any server of the world, for clients of services that are no Redis: the
+        frames on the wire are RESP all the same."""
+        ends: dict[str, Any] = {"client": self, "server": self.world.server(server), "protocol": 2, "driver_info": None}
+        return WorldConnection(**(ends | options))
+
     def lock(self, lock: Any, key: str | None = None, ttl: float | None = None) -> Any:
         """Watches a lock, so that its calls become events; returns the same object. See `labkit.recording`."""
         return self.world.recorder.lock(lock, key, ttl)

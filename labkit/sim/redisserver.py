@@ -16,7 +16,7 @@ from fakeredis.model import ExpiringMembersSet
 from fakeredis.model._command_info import is_write_command
 from redis.exceptions import ConnectionError, RedisError
 
-Copied = tuple[int, bytes, Any]  # database, key, and a copy of its value with its expiry
+from .data import Author, Copied, News
 
 _in_any_order = ExpiringMembersSet.__iter__
 # the same order in each process, not that of hashes
@@ -41,6 +41,8 @@ class Outbox:
 class Database:
     """The data of one server. Build it inside a task of that server, so that its locks wait in virtual time."""
 
+    lasting = False  # it keeps its data in memory
+
     def __init__(self, version: tuple[int, ...] = (7, 0)) -> None:
         self._server = fakeredis.FakeServer(version=version)
         self._known: dict[int, dict[bytes, tuple[Any, float | None]]] = {}  # what `news` has told, by database and key
@@ -49,7 +51,7 @@ class Database:
     def session(self) -> Session:
         return Session(self._server)
 
-    def news(self) -> Iterator[tuple[str, str | None, float | None]]:
+    def news(self) -> Iterator[News]:
         """The keys that are not as they were at the last call, each with its value as text (None: it is gone) and its
         expiry by this server's wall clock (None: never). Hashes, lists and sets come each time: they change in place.
         """
@@ -59,11 +61,11 @@ class Database:
                 state = item.value, item.expireat
                 if known.get(key) != state or type(item.value) is not bytes:
                     known[key] = state
-                    yield _name(number, key), _text(item.value), item.expireat
+                    yield _name(number, key), _text(item.value), item.expireat, None
             if len(known) > len(db._dict):
                 for key in [key for key in known if key not in db._dict]:
                     del known[key]
-                    yield _name(number, key), None, None
+                    yield _name(number, key), None, None, None
 
     def restarted(self, keep_data: bool) -> Database:
         """A server that has come back: with its data or empty, in both cases without its cached scripts."""
@@ -99,6 +101,7 @@ class Session:
     """One connection as the server sees it."""
 
     def __init__(self, server: fakeredis.FakeServer) -> None:
+        self.author: Author = ("", None)
         connection = fakeredis.FakeRedisConnection(server=server, protocol=2, driver_info=None)
         self._socket = cast(Any, connection.get_socket())
         self._connection = connection  # it closes the socket when it is let go

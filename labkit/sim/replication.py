@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import ResponseError
 
+from .data import Copied
 from .hub import MICRO, micros
-from .redisserver import Copied
 from .task import Task, current
 from .wire import LATENCIES
 

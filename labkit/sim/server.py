@@ -1,7 +1,8 @@
-"""A Redis server as a node of the world: sessions that execute what arrives, and the truth about its keys.
+"""A server as a node of the world: sessions that execute what arrives, and the truth about its keys.
 
 The truth is read from the database after each command, so that whatever a client sends, the timeline shows what it
-did. Expiry is seen at the moment when this server's own wall clock passes it.
+did. Expiry is seen at the moment when this server's own wall clock passes it. The database is that of Redis, or another
+that keeps the contract of `data.py`, such as ZooKeeper's tree.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .data import Copied, Data
 from .hub import MICRO
 from .line import Line
 from .nodes import Node
-from .redisserver import Copied, Database
+from .redisserver import Database
 from .replication import Primary, Replica, answer_wait
 from .wire import Connection, Packet
 
@@ -23,11 +25,17 @@ Seen = tuple[str, float | None, dict[str, Any]]  # of a key: value, expiry by th
 
 
 class Server(Node):
-    """A Redis server. What it says of its keys is the truth of the run; every change of it is an event."""
+    """A server. What it says of its keys is the truth of the run; every change of it is an event."""
 
     ours = True
 
-    def __init__(self, world: World, name: str, version: tuple[int, ...] = (7, 0)) -> None:
+    def __init__(
+        self,
+        world: World,
+        name: str,
+        version: tuple[int, ...] = (7, 0),
+        data: Callable[[Server], Data] | None = None,
+    ) -> None:
         super().__init__(world, name)
         self.up = True
         self.life = 0
@@ -36,7 +44,7 @@ class Server(Node):
         self._seen: dict[str, Seen] = {}
         self._lines: dict[Connection, Line] = {}
         self.version = version
-        self.database: Database = world.inside(self, Database, version)
+        self.database: Data = world.inside(self, data or (lambda _: Database(version)), self)
 
     # -- packets -----------------------------------------------------------------------------------------------
 
@@ -75,6 +83,7 @@ class Server(Node):
     def _execute(self, line: Line, packet: Packet) -> None:
         assert line.session is not None
         emit = self.world.emit
+        line.lane, line.session.author = packet.lane, (packet.lane, packet.op)
         arrived = emit(self.name, "deliver", packet.name, {"from": packet.lane}, packet.seq)
         if packet.name == "WAIT":
             line.session.answer(answer_wait(self, line.wrote, packet.words))
@@ -88,8 +97,18 @@ class Server(Node):
         if self.role is not None and data["keys"]:
             line.wrote = self.role.offset
         self._answer(line, packet, replies, applied)
-        for other in list(self._lines.values()):  # messages of channels, and answers to those that waited
-            if other is not line and other.session is not None:
+        self._tell_others(packet, applied, line)
+
+    def stir(self, kind: str, name: str) -> None:
+        """Something has changed without a command, such as the end of a session: the timeline is told, and those who
+        wait for it."""
+        seq = self.report(kind, name, {"keys": self._changes(None)})
+        self._tell_others(Packet("request", "", self.name, "", name, 0, None, seq, [], self.name), seq)
+
+    def _tell_others(self, packet: Packet, applied: int, but: Line | None = None) -> None:
+        """Messages of channels, events that were watched for, and answers to those that waited."""
+        for other in list(self._lines.values()):
+            if other is not but and other.session is not None:
                 self._answer(other, packet, other.session.replies(), applied)
 
     def _answer(self, line: Line, packet: Packet, replies: list[bytes], applied: int) -> None:
@@ -98,14 +117,14 @@ class Server(Node):
             return
         place = connection.client.name, self.name, of.name, of.text, of.nth, of.op
         for data in replies:
-            connection.carry(Packet("reply", *place, applied, of.words, of.lane, data), connection.arrive)
+            connection.carry(Packet("reply", *place, applied, of.words, line.lane, data), connection.arrive)
 
     # -- keys --------------------------------------------------------------------------------------------------
 
     def _changes(self, packet: Packet | None) -> dict[str, Any]:
         """What differs from what was last seen; who wrote a value keeps it while the value stays."""
         changes: dict[str, Any] = {}
-        for key, value, expireat in list(self.database.news()):
+        for key, value, expireat, author in list(self.database.news()):
             before = self._seen.get(key)
             if value is None or (expireat is not None and expireat < self.wall()):  # gone, or set to expire in the past
                 if before is not None:
@@ -114,7 +133,7 @@ class Server(Node):
                 if value is not None:
                     self.database.delete(key)
             elif before is None or before[0] != value:
-                owner, grant = (packet.lane, packet.op) if packet else (self.name, None)
+                owner, grant = author or ((packet.lane, packet.op) if packet else (self.name, None))
                 changes[key] = self._state(key, value, expireat, owner, grant)
             elif before[1] != expireat:
                 changes[key] = self._state(key, value, expireat, before[2]["owner"], before[2]["grant"])

@@ -20,12 +20,14 @@ from typing import Any
 from ..recording import Recorder, sentence
 from ..timeline import KINDS, Event, Timeline
 from .choices import Choices
+from .data import Data
 from .errors import ClientDied, WorldError
 from .hub import MICRO, Hub, micros
 from .leadership import Leadership, Links
 from .monitor import watched
 from .network import Trigger
 from .nodes import Client, Node
+from .redisserver import Database
 from .server import Server
 from .standins import MONOTONIC
 from .substitute import substituted
@@ -72,6 +74,15 @@ class World(Leadership):
         """The server of this name, made at its first mention, with the commands of Redis `version`."""
         if name not in self.servers:
             self.servers[name] = Server(self, self._fresh(name), version)
+        return self.servers[name]
+
+    def service(self, name: str, data: Callable[[Server], Data]) -> Server:
+        """The server of this name, made at its first mention, with a database of another kind than Redis', which
+        `data(server)` makes. Raises ValueError if it exists with Redis' keys."""
+        if name not in self.servers:
+            self.servers[name] = Server(self, self._fresh(name), data=data)
+        if isinstance(self.servers[name].database, Database):
+            raise ValueError(f"{name} is a Redis server of this world: give the service a name of its own.")
         return self.servers[name]
 
     def _fresh(self, name: str) -> str:
