@@ -40,7 +40,20 @@ __all__ = [
     "search",
     "settle",
 ]
-__all__ += ["checks", "drills", "explore", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz"]
+__all__ += [
+    "checks",
+    "drills",
+    "errata",
+    "explore",
+    "faults",
+    "live",
+    "locks",
+    "panels",
+    "progress",
+    "sim",
+    "stories",
+    "viz",
+]
 
 _HOME = {
     "Lease": "locks.lease",
@@ -56,7 +69,20 @@ _HOME = {
     "predict": "progress",
     "settle": "progress",
 }
-_ROOMS = ("checks", "drills", "explore", "faults", "live", "locks", "panels", "progress", "sim", "stories", "viz")
+_ROOMS = (
+    "checks",
+    "drills",
+    "errata",
+    "explore",
+    "faults",
+    "live",
+    "locks",
+    "panels",
+    "progress",
+    "sim",
+    "stories",
+    "viz",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -34,6 +34,7 @@ ROOMS = {  # a room: its files and folders, and the rooms it may import
     # the course
     "stories": (("stories",), (*VALUES, "locks", "stores", "sim", "faults")),
     "explore": (("explore",), (*VALUES, "locks", "stores", "sim", "faults", "checks", "stories")),
+    "errata": (("errata",), (*VALUES, "locks", "stores", "sim", "faults", "checks", "stories", "explore")),
     "live": (("live",), ("story", "timeline", "recording", "locks", "stores", "stories")),
     "progress": (("progress",), ()),
     "panels": (("panels",), (*VALUES, "stories", "checks", "viz", "explore")),
@@ -44,7 +45,7 @@ ROOMS = {  # a room: its files and folders, and the rooms it may import
             *("panels", "progress"),
         ),
     ),
-    "cli": (("cli.py", "doctor.py"), ("drills", "live", "explore", "progress")),
+    "cli": (("cli.py", "doctor.py"), ("drills", "live", "explore", "progress", "errata")),
 }
 FACADE = "__init__.py"  # `labkit` itself: it names all rooms to the type checker and loads each at its first use
 ONLY_IN = {  # what one file alone may load
