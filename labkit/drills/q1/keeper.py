@@ -13,18 +13,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from redis.retry import Retry
 
-from ...locks import LeaseLost, SafeLock
+from ...locks import LeaseLost
 from ...sim import Fate, World, WorldClosed, WorldError
 from ...timeline import Timeline
+from ..given import given, mark
 from ..trial import Function, Setting
 from ..where import line_of_answer
 
 WORDS = "orders stock invoice mail-run night-batch seats ledger report cache-fill payout".split()
-PATIENT = 200  # attempts; a run that is right makes some forty
 
 
 @dataclass(frozen=True)
@@ -65,35 +63,10 @@ def play(keep_alive: Function, case: Case, setting: Setting) -> tuple[Mapping[st
     return {"ttl": case.ttl, "interval": case.interval}, timeline
 
 
-class DrillLock(SafeLock):
-    """The lock that a learner is given. `interrupt` as in `Case`. Who asks without end has to wait a little, within the
-    contract's TTL/20: so a run of an answer that never waits comes to its end, and can be judged."""
-
-    interrupt: tuple[int, type[BaseException]] | None = None
-    asked = 0
-
-    def extend(self, lease: Any) -> Any:
-        self.asked += 1
-        if self.interrupt and self.asked == self.interrupt[0]:
-            raise self.interrupt[1]("as if from Ctrl-C")
-        if self.asked > PATIENT:
-            time.sleep(self.ttl / 100)
-        return super().extend(lease)
-
-
-def lock_of(me: Any, case: Case) -> Any:
-    """One command and, at the worst, one connection: a call ends within TTL/25, under the contract's TTL/20."""
-    limit = case.ttl / 50
-    client = me.redis(retry=Retry(NoBackoff(), 0), socket_timeout=limit, socket_connect_timeout=limit)
-    lock = DrillLock(client, case.name, case.ttl)
-    lock.interrupt = case.interrupt
-    return me.lock(lock)
-
-
 def owner(me: Any, keep_alive: Function, case: Case, failed: list[MemoryError]) -> None:
     """Takes the lock, lets the answer keep it alive, and sets `stop` when the work is done. Then it stays for one more
     TTL: what an answer leaves running must show."""
-    lock = lock_of(me, case)
+    lock = given(me, case.name, case.ttl, case.interrupt)
     lease = lock.acquire(0)
     time.sleep(case.delay)
     stop = threading.Event()
@@ -148,14 +121,10 @@ def guarded(
         mark(me, "return", "keep_alive returns")
 
 
-def mark(me: Any, what: str, text: str, **data: Any) -> None:
-    me.world.emit(me.name, "note", text, {"drill": what, **data})
-
-
 def thief(me: Any, case: Case) -> None:
     assert case.thief is not None
     time.sleep(case.thief)
-    lock_of(me, case).acquire(case.ttl / 2)
+    given(me, case.name, case.ttl).acquire(case.ttl / 2)
 
 
 @dataclass(frozen=True)
