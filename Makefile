@@ -18,7 +18,7 @@ LOCK   := uv pip compile --universal --python-version 3.11 --generate-hashes --n
           --custom-compile-command "make lock" pyproject.toml --group build
 
 .DEFAULT_GOAL := help
-.PHONY: help learner developer lab test check notebooks exercises bench lock clean
+.PHONY: help learner developer lab test check notebooks exercises errata bench lock clean
 
 help:
 	@echo "Redis Lock Lab. Targets:"
@@ -49,6 +49,10 @@ notebooks: developer
 ## exercises: build exercises/, and the model answers, from solutions/
 exercises: developer
 	@$(BIN)/python tools/exercises.py $(ARGS)
+
+## errata: play the article's errata and write docs/errata.md
+errata: developer
+	@$(BIN)/python tools/errata.py $(ARGS)
 
 ## bench: measure against the peers and the goals, one row a figure
 bench: developer

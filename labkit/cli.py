@@ -287,10 +287,72 @@ def search(
     raise typer.Exit(0 if found.outcome is Outcome.EXHAUSTED else 1)
 
 
-def _pair(text: str) -> tuple[str, str]:
+@app.command()
+def errata(
+    numbers: Annotated[list[str] | None, typer.Argument(help="E04 and so on: in full.", show_default=False)] = None,
+    grade: Annotated[int, typer.Option(min=1, max=3, help="This grade or graver: 3 can corrupt data.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Play the article's errata: what it says, what a run shows, what the repair does, and where the course has it.
+
+    The exit status is 0 if each breaks as said and holds when repaired, 1 if one does not, 2 for a number that is none.
+    """
+    from labkit.errata import ERRATA, find
+    from labkit.errata.report import brief, full, run, summary
+
+    asked = [_or_refuse(lambda number=number: find(number)) for number in numbers or ()]
+    chosen = asked or [erratum for erratum in ERRATA.values() if erratum.grade >= grade]
+    console, rows = Console(highlight=False, soft_wrap=True), list[Any]()
+    for erratum in chosen:
+        rows.append(run(erratum))
+        if not as_json:
+            console.print((full if asked else brief)(rows[-1], console.width), "", sep="\n")
+    typer.echo(json.dumps([row.as_dict() for row in rows], indent=2, ensure_ascii=False) if as_json else summary(rows))
+    raise typer.Exit(0 if all(row.as_it_should_be for row in rows) else 1)
+
+
+@app.command()
+def choose(
+    answers: Annotated[list[str] | None, typer.Argument(help="harm=data, place=store, …", show_default=False)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Ask six questions and name the lock that fits, or what fits better than a lock, with the reason.
+
+    What the command line does not answer is asked for, one question after the other.
+    """
+    from labkit.choosing import QUESTIONS
+    from labkit.choosing import choose as chosen
+
+    given = dict(_or_refuse(lambda: [_pair(each, "The answer") for each in answers or ()]))
+    for question in QUESTIONS:
+        if question.name not in given:
+            typer.echo(f"\n{question.asks}", err=True)
+            for name, says in question.options.items():
+                typer.echo(f"  {name:<10}{says}", err=True)
+            given[question.name] = typer.prompt(question.name, default=next(iter(question.options)), err=True).strip()
+    choice = _or_refuse(lambda: chosen(given))
+    typer.echo(json.dumps(asdict(choice), indent=2, ensure_ascii=False) if as_json else _said(choice))
+
+
+def _said(choice: Any) -> str:
+    """A choice, and the cells of the recorded matrix that speak for it."""
+    from labkit.choosing import recorded
+
+    record = recorded()
+    cells = [f"  {' '.join(place):<16}{_of_the_matrix(record.get(place))}" for place in choice.cells]
+    return "\n".join([str(choice), "", "In the safety matrix:", *cells])
+
+
+def _of_the_matrix(cell: Any) -> str:
+    if cell is None:
+        return "not recorded here; `labkit matrix` searches it"
+    return f"{cell.verdict}  {cell.replay or cell.bounds}".rstrip()
+
+
+def _pair(text: str, what: str = "--set") -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign or not name.isidentifier():
-        raise ValueError(f"--set {text!r} is no parameter: write name=value.")
+        raise ValueError(f"{what} {text!r} is no parameter: write name=value.")
     return name, value
 
 

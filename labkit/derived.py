@@ -107,7 +107,7 @@ def make_belief(timeline: Timeline, op: Op) -> Belief:
             seen.append(event.seq)
             break
         if event.kind == "ok" and event.name in ("extend", "acquire") and _grant_of(timeline, event) == op.seq:
-            spans.append((event.t, float(event.data["deadline"])))
+            spans.append((event.t, float(event.data.get("deadline", float("inf")))))
             seen.append(event.seq)
     token = str(op.value.get("token", ""))
     return Belief(op.node, op.args["key"], op.seq, start, end, why, token, _merge(spans, end), tuple(seen))

@@ -79,10 +79,13 @@ def lease_over(timeline: Timeline, op: Op) -> tuple[str, float] | None:
 
 def guards(timeline: Timeline, key: str) -> bool:
     """Whether a server's key stands for a lock: it is one that somebody asked for, or an acquisition wrote it with a
-    TTL. (Libraries prefix their keys, and keep others beside them: counters, lists that wake up those who wait.)"""
+    TTL. (Libraries prefix their keys, and keep others beside them: counters, lists that wake up those who wait. What
+    stands beside a key of a lock's own name, as a receipt of its release, is no second lock.)"""
     if key in timeline.keys:
         return True
     if not timeline.keys:  # where nobody used a lock, every key is worth a look that has no lane of its own
         return all(op.args.get("resource") != key for op in timeline.ops())
+    if any(name in key and timeline.truth(name) for name in timeline.keys):
+        return False
     writers = (timeline.origin(h.grant) for h in timeline.truth(key) if h.until is not None)
     return any(op is not None and op.name == "acquire" for op in writers)

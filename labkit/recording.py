@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import wraps
+from math import inf
 from typing import Any, Protocol
 
 LOCK_CALLS = {"acquire": "acquire", "try_acquire": "acquire", "extend": "extend", "reacquire": "extend"}
 LOCK_CALLS["release"] = "release"
 STORE_CALLS = ("register", "read", "write", "do")
 LOST = ("LeaseLost", "LockNotOwnedError", "NotAcquired", "ReleaseUnlockedLock", "ExtendUnlockedLock")
-INDEFINITE = ("ConnectionError", "TimeoutError", "OSError")  # names of classes: redis-py's and the built-in ones
+INDEFINITE = ("ConnectionError", "TimeoutError", "OSError", "ConnectionLoss")  # redis-py's, built-in, kazoo's
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -181,9 +182,11 @@ class _Lock:
         if not hasattr(result, "deadline"):
             return {"grant": grant} | ({"deadline": round(scene.sent_at() + self.ttl, 6)} if self.ttl else {})
         self._leases.append((result, grant))
-        deadline = scene.moment(result.deadline)
+        forever = result.deadline in (None, inf)  # it lasts until its holder is told of the loss
+        deadline = inf if forever else scene.moment(result.deadline)
         self._until[grant] = max(deadline, self._until.get(grant, 0.0))
-        return {"token": str(result.token), "deadline": round(deadline, 6), "fence": result.fence, "grant": grant}
+        until = {} if forever else {"deadline": round(deadline, 6)}
+        return {"token": str(result.token)} | until | {"fence": result.fence, "grant": grant}
 
 
 def _replace(thing: Any, name: str, method: Callable[..., Any]) -> None:

@@ -64,11 +64,18 @@ def _ghost(timeline: Timeline) -> str | None:
         told = op.ret if op.outcome == "fail" else None
         for hold in timeline.truth(op.args.get("key")) if told is not None else ():
             if op.name == "acquire" and hold.grant == op.seq and hold.start < (told or 0.0) < hold.end:
-                return f"{op.node} was told that {hold.key} is taken; what had taken it was {op.node}'s own request."
+                return _taken_by_itself(op, hold.key)
             by = timeline.origin(hold.evidence[-1]) if hold.why == "deleted" else None
             if op.name == "release" and hold.grant == op.args.get("grant") and by == op:
                 return f"{op.node} was told that it had lost {hold.key}; its own first request had released it."
     return None
+
+
+def _taken_by_itself(op: Op, key: str) -> str:
+    """Of an error a client learns only that something went wrong; of a plain refusal, that somebody has the lock."""
+    if op.value.get("reason", "")[:1].isupper():  # the class of an exception
+        return f"{op.node} was told of an error; {key} is taken all the same, by {op.node}'s own request."
+    return f"{op.node} was told that {key} is taken; what had taken it was {op.node}'s own request."
 
 
 def _for_ever(timeline: Timeline) -> str:
@@ -82,7 +89,7 @@ def _for_ever(timeline: Timeline) -> str:
 def sentence(timeline: Timeline, event: Event, detail: bool = False) -> str:
     """What one event says, or nothing if it is not worth a line at this level of detail."""
     if event.kind in ("send", "deliver", "apply"):
-        return _packet(event) if detail else ""
+        return _packet(event) if detail else _taken_away(timeline, event)
     if event.kind == "invoke":
         return _call(event, detail)
     if event.kind in ("ok", "fail", "unknown"):
@@ -100,6 +107,18 @@ def _packet(event: Event) -> str:
         return f"{brief(event.name)} reaches {event.node}."
     changed = [f"{key} is gone" if state is None else _now(key, state) for key, state in _keys(event).items()]
     return f"{event.node} executes {brief(event.name)}: {listed(tuple(changed)) or 'nothing changes'}."
+
+
+def _taken_away(timeline: Timeline, event: Event) -> str:
+    """A command that deletes a lock's key while its owner still counts on it is news, whoever sent it."""
+    keys = [key for key, state in _keys(event).items() if state is None and guards(timeline, key)]
+    ended = [h for key in keys for h in timeline.truth(key) if h.why == "deleted" and h.evidence[-1] == event.seq]
+    for hold in ended:
+        if any(b.grant == hold.grant and b.start <= event.t < b.end for b in timeline.belief(hold.key)):
+            op = timeline.origin(event.seq)
+            sender = f"a command of {op.node}" if op else "a command"
+            return f"{event.node} deletes {hold.key} on {sender}; {hold.owner} still believes it holds it."
+    return ""
 
 
 def _now(key: str, state: Mapping[str, Any]) -> str:
@@ -145,7 +164,8 @@ def _acquired(timeline: Timeline, event: Event, op: Op) -> str:
 def _extended(timeline: Timeline, event: Event, op: Op) -> str:
     if event.kind == "fail":
         return f"{op.node} cannot extend {op.args.get('key', 'its lease')}{_because(event)}."
-    return f"{op.node} extends {op.args.get('key', 'its lease')} until t={moment(event.data['deadline'])} s."
+    until = f" until t={moment(event.data['deadline'])} s" if "deadline" in event.data else ""
+    return f"{op.node} extends {op.args.get('key', 'its lease')}{until}."
 
 
 def _released(timeline: Timeline, event: Event, op: Op) -> str:
@@ -188,7 +208,8 @@ def _plain(timeline: Timeline, event: Event) -> str:
             verb = "restarts" if event.cause is None else "is up again"
             return f"{node} {verb}{f', without {listed(gone)}' if gone else ''}."
         case "promote":
-            return f"{node} becomes the primary."
+            behind = listed(tuple(event.data.get("isolated") or ()))
+            return f"{node} becomes the primary{f', without {behind}' if behind else ''}."
         case _:
             return _other(timeline, event)
 

@@ -35,9 +35,10 @@ ROOMS = {  # a room: its files and folders, and the rooms it may import
     "stories": (("stories",), (*VALUES, "locks", "stores", "sim", "faults")),
     "explore": (("explore",), (*VALUES, "locks", "stores", "sim", "faults", "checks", "stories")),
     "errata": (("errata",), (*VALUES, "locks", "stores", "sim", "faults", "checks", "stories", "explore")),
+    "choosing": (("choosing",), ("explore",)),
     "live": (("live",), ("story", "timeline", "recording", "locks", "stores", "stories")),
     "progress": (("progress",), ()),
-    "panels": (("panels",), (*VALUES, "stories", "checks", "viz", "explore")),
+    "panels": (("panels",), (*VALUES, "stories", "checks", "viz", "explore", "choosing")),
     "drills": (
         ("drills",),
         (
@@ -45,7 +46,7 @@ ROOMS = {  # a room: its files and folders, and the rooms it may import
             *("panels", "progress"),
         ),
     ),
-    "cli": (("cli.py", "doctor.py"), ("drills", "live", "explore", "progress", "errata")),
+    "cli": (("cli.py", "doctor.py"), ("drills", "live", "explore", "progress", "errata", "choosing")),
 }
 FACADE = "__init__.py"  # `labkit` itself: it names all rooms to the type checker and loads each at its first use
 ONLY_IN = {  # what one file alone may load
@@ -55,7 +56,8 @@ ONLY_IN = {  # what one file alone may load
     "anywidget": "viz/stepper.py",
 }
 GUESTS = ("locks", "stores")
-HEAVY = ("fakeredis", "lupa", "matplotlib", "ipywidgets", "redis", "greenlet", "IPython", "numpy")
+ERRORS = ("redis.exceptions", "kazoo.exceptions")  # of the clients that guests are handed
+HEAVY = ("fakeredis", "kazoo", "lupa", "matplotlib", "ipywidgets", "redis", "greenlet", "IPython", "numpy")
 
 Import = tuple[str, bool]  # dotted name, and whether only a type checker sees it
 
@@ -101,7 +103,7 @@ def crossings(root: Path) -> list[str]:
     found = []
     for path in files(root):
         name = path.relative_to(root / "labkit").as_posix()
-        if name == FACADE:
+        if name == FACADE or path.match("drills/q*/model.py"):  # a model answer imports what a learner would
             continue
         room = room_of(path, root)
         if not room:
@@ -126,14 +128,13 @@ def strangers(root: Path) -> list[str]:
 
 
 def luggage(root: Path) -> list[str]:
-    """What locks and stores bring along besides the standard library and redis' exceptions."""
+    """What locks and stores bring along besides the standard library and their clients' exceptions."""
     return [
         f"{path.relative_to(root / 'labkit').as_posix()} imports {dotted}"
         for path in files(root)
         if room_of(path, root) in GUESTS
         for dotted, _ in imports(path, root)
-        if dotted.split(".")[0] not in (*sys.stdlib_module_names, "labkit")
-        and not dotted.startswith("redis.exceptions")
+        if dotted.split(".")[0] not in (*sys.stdlib_module_names, "labkit") and not dotted.startswith(ERRORS)
     ]
 
 

@@ -20,7 +20,7 @@ from tools import venv
 ROOT = Path(__file__).resolve().parent.parent
 CONDA_NAMES = {"matplotlib": "matplotlib-base", "redis": "redis-py"}
 CONDA_ONLY = {"python", "pip", "redis-server"}
-TARGETS = {"lab", "test", "check", "notebooks", "exercises", "bench", "clean"}
+TARGETS = {"lab", "test", "check", "notebooks", "exercises", "errata", "bench", "clean"}
 CONFIGURATION = (
     "requirements.lock",
     "requirements-dev.lock",

@@ -68,3 +68,13 @@ def test_a_key_with_a_prefix_that_an_acquisition_wrote_stands_for_the_lock() -> 
     timeline = script.timeline()
     assert guards(timeline, "lock:stock")
     assert not guards(timeline, "lock:fence")
+
+
+def test_what_an_acquisition_leaves_beside_the_locks_own_key_is_no_second_lock() -> None:
+    script = Script()
+    call = script.grant(0.0, "A")
+    receipt = {"value": "1", "until": 60.0, "owner": "A", "grant": call}
+    script.command(1.0, "A", "EVAL release", call, {"stock": None, "{stock}:released:tok-A": receipt})
+    timeline = script.timeline()
+    assert guards(timeline, "stock")
+    assert not guards(timeline, "{stock}:released:tok-A")

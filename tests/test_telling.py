@@ -131,3 +131,54 @@ def test_of_several_overlaps_the_longest_leads_and_the_others_are_counted() -> N
     first = tell(script.timeline()).splitlines()[0]
     expected = "A and B both believed they held stock for 5 s, from t=102.001 s to t=107.001 s, and 2 more times."
     assert first == expected
+
+
+def ghost(reason: str) -> Script:
+    """A's request takes the lock, and A hears something else."""
+    script = Script()
+    call = script.add(0.0, "A", "invoke", "acquire", key="stock", ttl=10.0)
+    state = {"value": "tok-A", "until": 10.0, "owner": "A", "grant": call}
+    script.command(0.0, "A", "SET stock tok-A NX PX 10000", call, {"stock": state})
+    script.add(0.1, "A", "fail", "acquire", call, reason=reason)
+    script.add(1.0, "A", "note", "The end.")
+    return script
+
+
+def test_who_was_told_of_an_error_was_not_told_that_the_lock_is_taken() -> None:
+    told = tell(ghost("ResponseError: value is not an integer").timeline()).splitlines()[0]
+    assert told == "A was told of an error; stock is taken all the same, by A's own request."
+
+
+def test_who_was_refused_was_told_that_the_lock_is_taken() -> None:
+    told = tell(ghost("busy").timeline()).splitlines()[0]
+    assert told == "A was told that stock is taken; what had taken it was A's own request."
+
+
+def test_a_command_that_deletes_a_key_on_which_its_owner_counts_is_told() -> None:
+    script = Script()
+    script.grant(0.0, "A")
+    call = script.add(1.0, "B", "invoke", "release", key="stock")
+    script.command(1.0, "B", "DEL stock", call, {"stock": None})
+    script.add(2.0, "A", "note", "The end.")
+    expected = "t=1.000 s  redis deletes stock on a command of B; A still believes it holds it."
+    assert expected in tell(script.timeline())
+
+
+def test_a_release_of_ones_own_is_not_told_as_a_deletion() -> None:
+    assert "deletes" not in tell(builders.peaceful())
+
+
+def test_to_delete_a_key_of_ones_own_harms_nobody_whose_lease_is_over() -> None:
+    script = Script()
+    script.grant(0.0, "A", ttl=1.0)
+    script.add(1.0005, "redis", "expire", "stock", keys={"stock": None})
+    script.release(3.0, "B", script.grant(2.0, "B"))
+    script.add(4.0, "A", "note", "The end.")
+    assert "deletes" not in tell(script.timeline())
+
+
+def test_a_promotion_names_who_stays_with_the_old_primary() -> None:
+    script = Script()
+    script.add(1.0, "r1", "promote", "r1", of="redis", isolated=["A"])
+    script.grant(2.0, "B")
+    assert "r1 becomes the primary, without A." in tell(script.timeline())

@@ -38,7 +38,9 @@ def _wrong(timeline: Timeline, op: Op) -> tuple[str, Hold | None] | None:
     ended = [h for h in mine if h is not there and h.why != "renewed"]
     match op.name, op.outcome:
         case "acquire", "fail" if there:
-            return f"{op.node} was told that {key} is taken, and it is: by its own request of {_s(op.call)}", there
+            error = op.value.get("reason", "")[:1].isupper()  # the class of an exception
+            told = "of an error, and the lock is taken all the same" if error else f"that {key} is taken, and it is"
+            return f"{op.node} was told {told}: by its own request of {_s(op.call)}", there
         case "acquire", "ok" if not mine and _shows_nothing_of(timeline, grant):
             return f"{op.node} was told at {_s(ret)} that it has {key}, and no server has given it", None
         case "extend", "ok" if timeline.truth(key) and not any(h.start <= op.call < h.end for h in mine):

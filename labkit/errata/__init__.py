@@ -1,6 +1,6 @@
 """The article's errata, each a run: what it says, the counterexample, the repair, and where the course teaches it.
 
-    for erratum in errata(): print(erratum.number, erratum.wrong().why)
+    for erratum in ERRATA.values(): print(erratum.number, erratum.claim)
 
 A file a part of the article; each holds a list `ERRATA`. `labkit errata` prints the table, `docs/errata.md` keeps it.
 """

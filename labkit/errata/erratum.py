@@ -1,8 +1,8 @@
 """What an erratum is: a claim of the article, what is true instead, and the two runs that show it.
 
 `wrong()` plays what the article says and comes back with a claim broken; `right()` plays the repair under the same
-mishap, and the claim holds. Both compute what they say. An erratum that cannot be run here has no runs and says why, and
-who found it out.
+mishap, and the claim holds. Both compute what they say. An erratum that cannot be run here has no runs and says why,
+and who found it out.
 """
 
 from __future__ import annotations

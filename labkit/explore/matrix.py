@@ -4,10 +4,10 @@ statement that none does within stated bounds. Every cell is the outcome of a se
     for cell in cells(rows=["R3"]): print(cell)      all of it: labkit matrix
 
 A column is a kind of mishap and the claims that it might break. The search places it, when and at whom, and one mishap
-more (`full`: two; a quorum lock has so many commands that it is none and one). U: some schedule breaks a claim, and it
-takes the column's mishap to do so. D: none does, but in some schedule two clients believed at once, or the store had to
-refuse one. S: neither. A dash: the mishap cannot happen to this lock. A U with the schedule «.» takes no mishap at all:
-the work outlasts a lease that nobody renews.
+more (`full`: two; a lock on several machines has so many commands that it is none and one). U: some schedule breaks a
+claim, and it takes the column's mishap to do so. D: none does, but in some schedule two clients believed at once, or
+the store had to refuse one. S: neither. A dash: the mishap cannot happen to this lock. A U with the schedule «.» takes
+no mishap at all: the work outlasts a lease that nobody renews.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Column:
 
 
 QUORUM = tuple(name for name, row in ALL.items() if len(row.servers) > 1)  # no failover among their nodes
+SEVERAL = (*QUORUM, *(name for name, row in ALL.items() if row.ensemble))  # machines
 COLUMNS = {
     "F1": Column("a client dies between two commands", ("crash",), ("not_stuck", *DATA)),
     "F2": Column("a client stands still for longer than the TTL", ("pause",)),
@@ -160,7 +161,7 @@ def _search(row: str, about: Column, full: bool) -> Found:
 def limits(row: str, column: Column, full: bool) -> dict[str, Any]:
     """The bounds of a cell's search."""
     kinds = tuple(dict.fromkeys((*column.kinds, *column.extra, *(MORE if full and column.extra else ()))))
-    most = (3 if full else 2) - (row in QUORUM)
+    most = (3 if full else 2) - (row in SEVERAL and column.extra != ())
     return {"faults": kinds, "must": column.kinds, "most": most, "menu": 3 if full else 1, "runs": 200_000}
 
 

@@ -5,16 +5,24 @@ it would be. A lock that passes in virtual time is run here once more, unchanged
 """
 
 from labkit.live._lifeline import ServerFailed
+from labkit.live.etcdserver import EtcdNotFound, EtcdServer, find_etcd
 from labkit.live.find import NOT_FOUND, Found, RedisNotFound, find_binary, find_redis, mask
 from labkit.live.redisserver import RedisServer
+from labkit.live.zookeeper import ZooKeeperNotFound, ZooKeeperServer, find_zookeeper
 
 __all__ = [
     "NOT_FOUND",
+    "EtcdNotFound",
+    "EtcdServer",
     "Found",
     "RedisNotFound",
     "RedisServer",
     "ServerFailed",
+    "ZooKeeperNotFound",
+    "ZooKeeperServer",
     "find_binary",
+    "find_etcd",
     "find_redis",
+    "find_zookeeper",
     "mask",
 ]

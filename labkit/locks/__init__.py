@@ -1,5 +1,5 @@
 """The locks of the course, one file a variant. Each is ordinary blocking code that can be pasted into production (or,
-from `broken`, into a post-mortem): it imports the standard library, `redis.exceptions` and `lease`.
+from `broken`, into a post-mortem): it imports the standard library, `lease`, and the exceptions of its client.
 """
 
 from .broken.fenced_seed import SeedFencedLock
@@ -14,15 +14,19 @@ from .broken.renew_by_name import RenewByNameLock
 from .broken.shared_id import SharedIdLock
 from .broken.stop_at_majority import StopAtMajorityRedlock
 from .broken.two_step import TwoStepLock
+from .etcd import EtcdLock
+from .etcdclient import EtcdClient
 from .fenced import FencedLock
 from .lease import Lease, LeaseLost, Misuse, NotAcquired, Outcome
 from .nodes import Nodes
 from .optimistic import OptimisticLock
 from .redlock import Redlock, TooManyExtensions
 from .reentrant import ReentrantLock
+from .resumable import Progress, commit_step, take_over
 from .round import NodeAnswer, Round
 from .safe import SafeLock
 from .watchdog import Watchdog, WatchdogLock
+from .zookeeper import ZooKeeperLock
 
 LOCKS = {
     "two-step": TwoStepLock,
@@ -53,3 +57,4 @@ __all__ += ["TwoStepLock", "Watchdog", "WatchdogLock"]
 __all__ += ["FencedLock", "IncrOutsideLock", "OptimisticLock", "SeedFencedLock"]
 __all__ += ["QUORUM_LOCKS", "NodeAnswer", "Nodes", "OneValueRedlock", "Redlock", "Round", "SeedRedlock"]
 __all__ += ["StopAtMajorityRedlock", "TooManyExtensions"]
+__all__ += ["EtcdClient", "EtcdLock", "Progress", "ZooKeeperLock", "commit_step", "take_over"]

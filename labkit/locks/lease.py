@@ -35,7 +35,7 @@ class LeaseLost(Exception):
     "stolen", somebody else does, or "lost" where a lock cannot tell which."""
 
     def __init__(self, reason: str, name: str = "") -> None:
-        whose = {"expired": "ran out and is free now", "stolen": "ran out and somebody else holds it now"}
+        whose = {"expired": "is not on the server any more", "stolen": "is over: somebody else holds the lock now"}
         whose["lost"] = "is not yours any more"
         super().__init__(f"The lease on {name!r} {whose.get(reason, reason)}; what it protected may have been touched.")
         self.reason = reason
@@ -49,7 +49,8 @@ class Misuse(Exception):
 @dataclass(frozen=True, slots=True)
 class Lease:
     """A grant. name: the lock's key.  token: the value that proves ownership, new for each acquisition.
-    fence: a number that grows with each grant, or None.  deadline: a moment of `time.monotonic()`, in seconds."""
+    fence: a number that grows with each grant, or None.  deadline: a moment of `time.monotonic()`, in seconds;
+    infinite where no clock can tell the end, but only the service, as with ZooKeeper's sessions."""
 
     name: str
     token: str

@@ -49,6 +49,11 @@ class Data(Protocol):
         """The keys that are not as they were at the last call; of a key that is gone, None for its value."""
         ...
 
+    def until(self, name: str) -> float | None:
+        """When a key without an expiry of its own will be gone by what is known now, in seconds of the run: a session's
+        or a lease's end. None: never."""
+        ...
+
     def restarted(self, keep_data: bool) -> Data:
         """The database of a server that has come back, with its data or empty."""
         ...

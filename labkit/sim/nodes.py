@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from redis import ConnectionPool, Redis
 
+from .etcd import Etcd
+from .etcdwire import EtcdWire
 from .hub import MICRO
 from .standins import EPOCH
 from .task import Task
 from .wire import Connection, WorldConnection
+from .zkclient import ZooKeeperClient
 
 if TYPE_CHECKING:
     from .server import Server
@@ -110,6 +113,19 @@ class Client(Node):
         frames on the wire are RESP all the same."""
         ends: dict[str, Any] = {"client": self, "server": self.world.server(server), "protocol": 2, "driver_info": None}
         return WorldConnection(**(ends | options))
+
+    def etcd(self, server: str = "etcd", timeout: float = 5.0) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """What an EtcdClient needs to reach the service `server`, made at its first mention: `post` and `watch`.
+        timeout: seconds to wait for a connection, and for an answer."""
+        self.world.service(server, Etcd)
+        wire = EtcdWire(self, server, timeout)
+        return wire.post, wire.watch
+
+    def zookeeper(self, server: str = "zk", timeout: float = 10.0) -> ZooKeeperClient:
+        """A started client of the ensemble `server`, made at its first mention, with kazoo's method names. timeout: of
+        its session, in seconds."""
+        client: ZooKeeperClient = self.world.inside(self, ZooKeeperClient, self, server, timeout)
+        return client
 
     def lock(self, lock: Any, key: str | None = None, ttl: float | None = None) -> Any:
         """Watches a lock, so that its calls become events; returns the same object. See `labkit.recording`."""

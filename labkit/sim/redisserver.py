@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Container, Iterator
+from json import JSONDecodeError
 from typing import Any, cast
 
 import fakeredis
 from fakeredis._helpers import SimpleError
 from fakeredis.model import ExpiringMembersSet
 from fakeredis.model._command_info import is_write_command
-from redis.exceptions import ConnectionError, RedisError
+from redis.exceptions import ConnectionError, RedisError, ResponseError
 
 from .data import Author, Copied, News
 
@@ -67,6 +68,10 @@ class Database:
                     del known[key]
                     yield _name(number, key), None, None, None
 
+    def until(self, name: str) -> float | None:
+        """Redis' keys end by their own expiry only."""
+        return None
+
     def restarted(self, keep_data: bool) -> Database:
         """A server that has come back: with its data or empty, in both cases without its cached scripts."""
         fresh = Database(self.version)
@@ -118,6 +123,8 @@ class Session:
             self._socket._process_command(words)
         except RedisError as error:
             self._outbox.put(error)
+        except JSONDecodeError:  # cjson.decode in a script; to Redis that is an error like any other
+            self._outbox.put(ResponseError("ERR user_script: Expected value but found invalid token"))
         finally:
             if refusal:
                 self._socket.__dict__.pop("_run_command", None)

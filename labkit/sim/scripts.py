@@ -19,7 +19,7 @@ class Scripts:
             return shorten([words[0], self._learn(words[1]), *words[3:]])
         if name == "SCRIPT" and len(words) > 2:
             return shorten([*words[:2], self._learn(words[2])])
-        return shorten(words)
+        return shorten(words[:-1] if words[-1][:2] == b'{"' else words)  # without the JSON that says the same again
 
     def _learn(self, source: bytes) -> bytes:
         sha = hashlib.sha1(source).hexdigest().encode()

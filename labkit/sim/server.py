@@ -140,7 +140,7 @@ class Server(Node):
         return changes
 
     def _state(self, key: str, value: str, expireat: float | None, owner: str, grant: int | None) -> dict[str, Any]:
-        until = None
+        until = self.database.until(key)
         if expireat is not None:
             due = self.clock.when(expireat)
             until = round(due / MICRO, 6)

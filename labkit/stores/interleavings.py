@@ -31,6 +31,9 @@ class Holder(NamedTuple):
     fence: int
 
 
+Life = Callable[[Store, Holder], Iterator[bool]]
+
+
 class Played(NamedTuple):
     """One order and what came of it. order: whose step each is, as «AABABB».  accepted: how many writes were.
     value: what the store holds in the end."""
@@ -51,21 +54,24 @@ def orders() -> Iterator[str]:
         yield "".join("A" if place in places else "B" for place in range(6))
 
 
-def play(make: Callable[[], Store], fences: tuple[int, int]) -> list[Played]:
+def play(make: Callable[[], Store], fences: tuple[int, int], read_first: bool = False) -> list[Played]:
     """Plays all orders, each against a new store from `make`; A carries the first of `fences`, B the second.
-    Raises ValueError for a store that holds something already."""
-    return [_play(make(), order, {"A": Holder("A", fences[0]), "B": Holder("B", fences[1])}) for order in orders()]
+    read_first: they read before they register, which is wrong. Raises ValueError for a store that holds something
+    already."""
+    live = _live_wrongly if read_first else _live
+    holders = Holder("A", fences[0]), Holder("B", fences[1])
+    return [_play(make(), order, holders, live) for order in orders()]
 
 
-def lost_updates(make: Callable[[], Store], fences: tuple[int, int]) -> int:
+def lost_updates(make: Callable[[], Store], fences: tuple[int, int], read_first: bool = False) -> int:
     """In how many of the twenty orders an update is lost."""
-    return sum(played.lost > 0 for played in play(make, fences))
+    return sum(played.lost > 0 for played in play(make, fences, read_first))
 
 
-def _play(store: Store, order: str, holders: dict[str, Holder]) -> Played:
+def _play(store: Store, order: str, holders: tuple[Holder, ...], live: Life) -> Played:
     if store.read() != 0:
         raise ValueError("Each order wants a store that nobody has touched yet: let `make` give a new name each time.")
-    lives = {name: _live(store, holder) for name, holder in holders.items()}
+    lives = {holder.token: live(store, holder) for holder in holders}
     accepted = sum(next(lives[name]) for name in order)
     return Played(order, accepted, store.read())
 
@@ -75,5 +81,14 @@ def _live(store: Store, lease: Holder) -> Iterator[bool]:
     registered = store.register(lease)
     yield False
     seen = store.read() if registered else 0
+    yield False
+    yield registered and store.write(seen + 1, lease)
+
+
+def _live_wrongly(store: Store, lease: Holder) -> Iterator[bool]:
+    """The same steps, but what it has read may be old by the time that it registers."""
+    seen = store.read()
+    yield False
+    registered = store.register(lease)
     yield False
     yield registered and store.write(seen + 1, lease)

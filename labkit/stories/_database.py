@@ -1,6 +1,6 @@
 """An SQL database behind the network of a world: each statement is one request, executed and committed by the server at
-one moment, in an SQLite of its own. It keeps its data over a restart. Only what a row that is a lock needs: no
-transaction of several statements.
+one moment, in an SQLite of its own. It keeps its data over a restart. Only what a row that is a lock needs, and a value
+in a row of its own: no transaction of several statements.
 """
 
 from __future__ import annotations
@@ -55,3 +55,31 @@ def serve(me: Any, name: str) -> None:
     database = me.world.server(name).handlers.setdefault("SQL", Database())
     for replica in getattr(me.world.server(name).role, "replicas", ()):
         replica.server.handlers["SQL"] = database
+
+
+class Cell:
+    """A value in a row of its own."""
+
+    def __init__(self, db: RemoteDatabase, name: str, first: object) -> None:
+        self.db, self.name = db, name
+        db.execute("CREATE TABLE IF NOT EXISTS cell (name TEXT PRIMARY KEY, value)")
+        db.execute("INSERT OR IGNORE INTO cell VALUES (?, ?)", (name, first))
+
+    def read(self) -> Any:
+        return self.db.execute("SELECT value FROM cell WHERE name = ?", (self.name,)).fetchone()[0]
+
+    def write(self, value: object, where: str = "1") -> bool:
+        """Whether it was written: `where`, a condition on the row, held."""
+        change = f"UPDATE cell SET value = ? WHERE name = ? AND {where}"
+        return self.db.execute(change, (value, self.name)).rowcount == 1
+
+    def do(self, what: str) -> bool:
+        """Takes one, if there is one."""
+        take = "UPDATE cell SET value = value - 1 WHERE name = ? AND value >= 1"
+        return self.db.execute(take, (self.name,)).rowcount == 1
+
+
+def cell(me: Any, name: str, first: object) -> Any:
+    """A watched cell; whoever comes first gives it its value."""
+    serve(me, "db")
+    return me.store(Cell(RemoteDatabase(me.redis("db")), name, first))

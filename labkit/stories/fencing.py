@@ -158,21 +158,22 @@ weak_store = Story(
 
 # -- several rows, one lock --------------------------------------------------------------------------------------------
 
+LOCKED = "order-7"
 ORDER = "{order-7}"  # what the lock protects: all keys with these braces
 
 
 def row(me: Any, p: SimpleNamespace, lease: Any, name: str) -> Any:
-    """One row of the order. The recording knows it as a part of the order, for that is what the lock protects."""
-    redis, key = me.redis("shop"), f"{ORDER}:{name}"
+    """One row of the order, which the lock protects as a whole."""
+    redis, key, title = me.redis("shop"), f"{ORDER}:{name}", f"{LOCKED}:{name}"
     if not fenced(lease):
-        return me.store(Register(redis, key), "order-7")
+        return me.store(Register(redis, key), title)
     kind = PerRowRegister if p.guards == "one a row" else FencedRegister
-    return me.store(kind(redis, key, ORDER), "order-7")
+    return me.store(kind(redis, key, ORDER), title)
 
 
 def books_an_item(me: Any, p: SimpleNamespace) -> None:
     """A: registers wherever it may write, looks at the order's status, and books an item."""
-    lock = lock_of(me, p)
+    lock = lock_of(me, p, LOCKED)
     lease = lock.acquire(60.0)
     status, items = row(me, p, lease, "status"), row(me, p, lease, "items")
     if register(status, lease) and register(items, lease):
@@ -185,7 +186,7 @@ def books_an_item(me: Any, p: SimpleNamespace) -> None:
 def cancels(me: Any, p: SimpleNamespace) -> None:
     """B: cancels the order, for which it needs the row of its status alone."""
     time.sleep(p.comes)
-    lock = lock_of(me, p)
+    lock = lock_of(me, p, LOCKED)
     lease = lock.acquire(60.0)
     status = row(me, p, lease, "status")
     if register(status, lease):

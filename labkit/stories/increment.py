@@ -27,6 +27,9 @@ from ..locks import (
     WatchdogLock,
 )
 from ..locks.broken.fenced_seed import SeedFencedLock
+from ..locks.etcd import EtcdLock
+from ..locks.etcdclient import EtcdClient
+from ..locks.zookeeper import ZooKeeperLock
 from ..sim import World
 from ..stores import FencedRegister, Gateway, Register
 from ..stores.broken.strict import StrictRegister
@@ -41,13 +44,16 @@ PATIENCE = 0.4  # seconds that a client waits for an answer, and for a connectio
 @dataclass(frozen=True)
 class Row:
     """says: the row in words.  lock: (clients of its servers, name, ttl) -> lock.  store: (client of the shop, lock) ->
-    store.  fenced: whether the store takes a lease with each write.  servers: of the lock."""
+    store.  fenced: whether the store takes a lease with each write.  servers: of the lock.  client: (me, a server of
+    its, ttl) -> a client.  ensemble: several machines that the story plays as one, with what a quorum has on disk."""
 
     says: str
     lock: Callable[[list[Any], str, float], Any]
     store: Callable[[Any, Any], Any] = lambda shop, lock: Register(shop, "sold")
     fenced: bool = False
     servers: tuple[str, ...] = ("redis",)
+    client: Callable[[Any, str, float], Any] = lambda me, server, ttl: client_of(me, server)
+    ensemble: bool = False
 
 
 def on_one(kind: Any, /, **more: Any) -> Callable[[list[Any], str, float], Any]:
@@ -56,6 +62,34 @@ def on_one(kind: Any, /, **more: Any) -> Callable[[list[Any], str, float], Any]:
 
 def on_database(clients: list[Any], name: str, ttl: float) -> Any:
     return OptimisticLock(RemoteDatabase(clients[0]), name, ttl, poll=ttl / 3)
+
+
+def registered(shop: Any, lock: Any) -> FencedRegister:
+    """A store that keeps to the contract: it is told of a holder before the holder reads."""
+    return FencedRegister(shop, "sold")
+
+
+def on_zookeeper(says: str, **more: Any) -> Row:
+    """The session lasts for a TTL."""
+    return Row(
+        says,
+        lambda clients, name, ttl: ZooKeeperLock(clients[0], f"/{name}"),
+        servers=("zk",),
+        client=lambda me, server, ttl: me.zookeeper(server, ttl),
+        ensemble=True,
+        **more,
+    )
+
+
+def on_etcd(says: str, **more: Any) -> Row:
+    return Row(
+        says,
+        lambda clients, name, ttl: EtcdLock(clients[0], name, ttl),
+        servers=("etcd",),
+        client=lambda me, server, ttl: EtcdClient(*me.etcd(server, PATIENCE)),
+        ensemble=True,
+        **more,
+    )
 
 
 class TwoStepPlainDelLock(PlainDelLock, TwoStepLock):
@@ -69,8 +103,12 @@ ROWS = {
     "R4": Row("R3 with a watchdog", on_one(WatchdogLock)),
     "R5": Row("re-entrant hash with a watchdog", on_one(WatchdogLock, kind=ReentrantLock)),
     "R6a": Row("the article's fencing", on_one(SeedFencedLock), lambda shop, _: StrictRegister(shop, "sold"), True),
-    "R6b": Row("fencing by the contract", on_one(FencedLock), lambda shop, _: FencedRegister(shop, "sold"), True),
+    "R6b": Row("fencing by the contract", on_one(FencedLock), registered, True),
     "R7": Row("Redlock, five nodes", lambda c, name, ttl: Redlock(c, name, ttl, poll=ttl / 20), servers=FIVE),
+    "R8": on_zookeeper("ZooKeeper"),
+    "R8-czxid": on_zookeeper("ZooKeeper, the czxid registered", store=registered, fenced=True),
+    "R9": on_etcd("etcd"),
+    "R9-revision": on_etcd("etcd, the revision registered", store=registered, fenced=True),
     "R10": Row("optimistic, in a database", on_database, lambda _, lock: lock, True, servers=("db",)),
 }
 
@@ -96,14 +134,16 @@ def adding(late: float) -> Callable[[Any, SimpleNamespace], None]:
         row = ALL[p.row]
         if "db" in row.servers:
             serve(me, "db")
-        lock = me.lock(row.lock([client_of(me, server) for server in row.servers], "stock", p.ttl))
+        lock = me.lock(row.lock([row.client(me, server, p.ttl) for server in row.servers], "stock", p.ttl), ttl=p.ttl)
+        if row.ensemble and hasattr(lock, "on_lost"):
+            lock.on_lost = lambda why: me.lost(lock.name, why)
         store = me.store(row.store(client_of(me, "shop"), lock), "sold")
         lease = acquire(lock, p.ttl)
         if lease is None:
             return
         with suppress(RedisError):
             if p.effect == "count":
-                add_one(store, lease, row.fenced, p.work)
+                add_one(store, lease, row.fenced, p.work, lambda: not p.looks or holds(lock, lease))
             else:
                 charge(me, store, lease, row.fenced)
         with suppress(Exception):  # each library has errors of its own for a lock that is not ours any more
@@ -127,13 +167,19 @@ def acquire(lock: Any, ttl: float) -> Any:
     return None
 
 
-def add_one(store: Any, lease: Any, fenced: bool, work: float) -> None:
-    """As a careful programmer writes it: whoever is refused stops."""
+def holds(lock: Any, lease: Any) -> bool:
+    """Whether the holder still believes it, by what it can know without asking anybody."""
+    return bool(lock.holding(lease)) if hasattr(lock, "holding") else lease.remaining() > 0
+
+
+def add_one(store: Any, lease: Any, fenced: bool, work: float, may: Callable[[], bool]) -> None:
+    """As a careful programmer writes it: whoever is refused stops, and so does whoever may not go on."""
     if fenced and hasattr(store, "register") and not store.register(lease):
         return
     value = store.read()
     time.sleep(work)
-    store.write(value + 1, lease) if fenced else store.write(value + 1)
+    if may():
+        store.write(value + 1, lease) if fenced else store.write(value + 1)
 
 
 def charge(me: Any, store: Any, lease: Any, fenced: bool) -> None:
@@ -149,7 +195,7 @@ def charge(me: Any, store: Any, lease: Any, fenced: bool) -> None:
 def built_in(p: SimpleNamespace) -> list[Any]:
     """What the story is given besides what a search places."""
     servers = ALL[p.row].servers
-    replica = [Replica("r1", servers[0], lag=p.ttl / 5)] if p.replica else []
+    replica = [Replica("r1", servers[0], lag=p.ttl / 5)] if p.replica and not ALL[p.row].ensemble else []
     beyond = servers[len(servers) // 2 + 1 :] if p.bare else ()
     return [*replica, *(OutOfReach("A", server) for server in beyond)]
 
@@ -175,6 +221,7 @@ increment = Story(
         "work": Param(1.0, 0.0, 30.0, 0.5, label="the work takes"),
         "effect": Param("count", choices=("count", "charge"), unit="", label="what is done"),
         "replica": Param(0, 0, 1, 1, unit="", label="replicas of the lock's server"),
+        "looks": Param(0, 0, 1, 1, unit="", label="a holder looks at its lease once more before it writes"),
         "bare": Param(0, 0, 1, 1, unit="", label="A reaches no more than a bare majority"),
     },
     actors={"A": adding(0.0), "B": adding(0.5)},

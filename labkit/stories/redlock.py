@@ -37,6 +37,7 @@ def number(default: int, label: str, low: int = 0) -> Param:
 
 
 REACHED = number(5, "nodes that A reaches", low=1)
+WORKS = Param(WORK, 0.0, 30.0, 0.5, label="A works for")
 
 
 def quorum_lock(me: Any, p: SimpleNamespace, patience: float | None = PATIENCE, **options: Any) -> Any:
@@ -68,7 +69,7 @@ def first(me: Any, p: SimpleNamespace) -> None:
     """A: asks once, when what is cut off is cut off."""
     time.sleep(0.001)
     lock = quorum_lock(me, p)
-    work(me, lock, acquire(me, lock, 0.0))
+    work(me, lock, acquire(me, lock, 0.0), getattr(p, "work", WORK))
 
 
 def second(me: Any, p: SimpleNamespace) -> None:
@@ -101,6 +102,7 @@ node_forgets = Story(
         "forget": number(1, "nodes that restart"),
         "data": Param("lost", choices=("lost", "kept"), unit="", label="their data are"),
         "down": Param(0.2, 0.0, 30.0, 0.1, label="down for"),
+        "work": WORKS,
     },
     actors={"A": first, "B": second},
     faults=lambda p: [
@@ -156,7 +158,7 @@ slow_node = Story(
         "step": Param(-15.0, -60.0, 60.0, 1.0, label="A's wall clock jumps meanwhile by"),
         "rate": Param(1.0, 0.9, 1.1, 0.01, unit="", label="the nodes' clocks go"),
         "at": Param(10.5, 0.0, 30.0, 0.05, label="B comes at"),
-        "work": Param(WORK, 0.0, 30.0, 0.5, label="A works for"),
+        "work": WORKS,
     },
     actors={"A": patient, "B": latecomer},
     faults=lambda p: [

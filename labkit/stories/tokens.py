@@ -76,11 +76,14 @@ def unlucky(me: Any, p: SimpleNamespace) -> None:
 
 
 def repairs(me: Any, p: SimpleNamespace) -> None:
-    """B: sets the counter right, and wants the lock."""
+    """B: sets the counter right, wants the lock, and keeps it for a second."""
     time.sleep(p.repaired)
     lock = lock_of(me, p)
     set_counters(me, lock, 41)
-    leave(me, lock, lock.acquire(60.0))
+    me.note("B repairs the counter")
+    lease = lock.acquire(60.0)
+    time.sleep(1.0)
+    leave(me, lock, lease)
 
 
 junk_counter = Story(

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from labkit.timeline import Event, Op
-from labkit.viz.happenings import calls, cut_off, mine, paused
+from labkit.viz.folding import Fold
+from labkit.viz.happenings import calls, cut_off, last_moment, mine, paused
 from labkit.viz.lanes import TEXT, Stage
 from labkit.viz.palette import DANGER_TEXT, GREY, INK
-from labkit.viz.words import Want, shorten
-from labkit.wording import duration
+from labkit.viz.words import Want, shorten, width
+from labkit.wording import duration, listed
 
 FAULT, NEWS, USUAL, ASIDE = range(4)  # who is placed first
+LONG = 160.0  # points; a call this long has its result at its end
 
 
 def wants(stage: Stage, node: str) -> Iterator[Want]:
@@ -26,11 +28,26 @@ def wants(stage: Stage, node: str) -> Iterator[Want]:
     for fold in stage.shown.folds:
         if fold.node == node:
             middle = (stage.x(fold.start) + stage.x(fold.end)) / 2
-            few = (f"{fold.count} more tries, refused", f"{fold.count} more tries", f"×{fold.count}")
-            yield Want(middle, few, GREY, NEWS, center=True)
+            yield Want(middle, _folded(fold), GREY, NEWS, center=True)
     for op in calls(stage, node):
         calm = op.outcome == "ok" or (op.name, op.outcome) == ("acquire", "fail")
-        yield Want(stage.x(op.call) - 2, called(op), GREY if calm else DANGER_TEXT, USUAL if calm else NEWS)
+        yield from _call(stage, op, GREY if calm else DANGER_TEXT, USUAL if calm else NEWS)
+
+
+def _folded(fold: Fold) -> tuple[str, ...]:
+    if fold.tries:
+        return f"{fold.count} more tries, refused", f"{fold.count} more tries", f"×{fold.count}"
+    return f"{fold.count} more, nothing changed", f"{fold.count} more", f"×{fold.count}"
+
+
+def _call(stage: Stage, op: Op, color: str, rank: int) -> Iterator[Want]:
+    """Where a call begins, its words; what a long one was given stands where it ends."""
+    words, end = called(op), stage.x(last_moment(stage, op))
+    given = f"fence {op.value['fence']}" if op.outcome == "ok" and op.value.get("fence") is not None else ""
+    if given and end - stage.x(op.call) > LONG:
+        yield Want(end - width(given, TEXT) - 3, (given,), color, rank)
+        words = words[1:]
+    yield Want(stage.x(op.call) - 2, words, color, rank)
 
 
 def _fault(x: float, event: Event) -> Want:
@@ -48,6 +65,10 @@ def befell(event: Event) -> tuple[str, ...]:
         return (f"clock ×{rate:g}",) if rate is not None else (f"clock {sign}{duration(abs(step))}",)
     if event.kind == "lost":
         return "told: lease lost", "lost"
+    if event.kind == "promote":
+        behind = listed(tuple(data.get("isolated") or ()))
+        stays = f"; {behind} cut off with {data.get('of', 'the old one')}"
+        return (f"promoted to primary{stays}",) * bool(behind) + ("promoted to primary", "promoted")
     if event.kind != "note":
         return (event.kind,)
     if data.get("deadlock"):

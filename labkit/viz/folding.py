@@ -19,12 +19,14 @@ ROW = 5  # tries in a row that are folded
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """`count` tries of `node` that are not drawn one by one, between the times `start` and `end`."""
+    """`count` requests of `node` that are not drawn one by one, between the times `start` and `end`. tries: they are
+    refused acquisitions; else they belong to another call and changed nothing."""
 
     node: str
     start: float
     end: float
     count: int
+    tries: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,4 +103,5 @@ def _hidden(timeline: Timeline, tries: dict[int, list[Event]], folded: list[int]
 
 def _fold(timeline: Timeline, run: list[int]) -> Fold:
     first, last = timeline.events[run[0]], timeline.events[run[-1]]
-    return Fold(first.node, first.t, last.t, len(run))
+    op = timeline.origin(first.seq)
+    return Fold(first.node, first.t, last.t, len(run), op is None or op.name == "acquire")

@@ -48,6 +48,8 @@ def legend(stage: Stage) -> Iterator[tuple[str, str]]:
     yield from ((sign, text) for outcome, sign, text in signs if outcome in outcomes)
     if "expire" in kinds:
         yield "bar", "expires"
+    if "promote" in kinds:
+        yield "up", "becomes the primary"
     if "pause" in kinds:
         yield "pause", "paused"
     if "drop" in kinds:
@@ -69,7 +71,7 @@ def _swatch(sign: str, x: float, y: float) -> Iterator[Shape]:
         yield Line(((x, y), (middle + 2, y)), GREY, 0.9)
         yield Mark(middle + 2, y, "cross", DANGER)
     else:
-        yield Mark(middle, y, sign, {"cross": DANGER, "bar": INK}.get(sign, GREY))
+        yield Mark(middle, y, sign, {"cross": DANGER, "bar": INK, "up": INK}.get(sign, GREY))
 
 
 def _said(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, str]]:

@@ -59,19 +59,28 @@ class Lane:
 
 
 def clients(timeline: Timeline) -> tuple[str, ...]:
-    """The nodes that call operations or that something happens to, threads next to their client."""
+    """The nodes that call operations or that something happens to, by name, so that A has its colour in every picture;
+    threads next to their client."""
     other, quiet = set(servers(timeline)), ("cut", "heal")
     nodes = dict.fromkeys(e.node for e in timeline if e.node not in other and e.kind not in quiet)
     nodes |= dict.fromkeys(op.node for op in timeline.ops())
-    first = {name: n for n, name in reversed(list(enumerate(node.split("/")[0] for node in nodes)))}
-    return tuple(sorted(nodes, key=lambda node: (first[node.split("/")[0]], node.count("/"))))
+    return tuple(sorted(nodes, key=lambda node: (_parts(node.split("/")[0]), node.count("/"))))
 
 
 def servers(timeline: Timeline) -> tuple[str, ...]:
-    """The nodes that execute commands or own keys, and those that packets are sent to."""
+    """The nodes that execute commands or own keys, and those that packets are sent to, in the order in which they
+    appear; n1, n2, … stand together."""
     callers = {op.node for op in timeline.ops()}
     found = (e.node if e.kind in ("apply", "expire", "evict") or e.data.get("keys") else _target(e) for e in timeline)
-    return tuple(dict.fromkeys(node for node in found if node and node not in callers))
+    nodes = list(dict.fromkeys(node for node in found if node and node not in callers))
+    first = {_parts(node)[0]: n for n, node in reversed(list(enumerate(nodes)))}
+    return tuple(sorted(nodes, key=lambda node: (first[_parts(node)[0]], _parts(node)[1])))
+
+
+def _parts(name: str) -> tuple[str, int]:
+    """A name without its number, and the number: n2 comes before n10."""
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :] or 0)
 
 
 def _target(event: Event) -> str:

@@ -8,6 +8,7 @@ its lease run out says so.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise, zip_longest
 
 from labkit.overlap import executed, guards, lease_over
@@ -125,13 +126,22 @@ def resource_lane(stage: Stage, server: str, key: str) -> Lane:
     labels, deep = texts((_write_words(stage, x, op) for x, op in placed), PAD + BAR_HEIGHT - 1)
     middle = PAD + BAR_HEIGHT / 2 - 3
     shapes: list[Shape] = [title(key, middle, 84), _free(middle - BAR_HEIGHT / 2)]
-    for hold in stored(stage.timeline, key):
-        shapes += _stored(stage, hold, middle, [x for x, op in placed if op.outcome != "ok"])
+    accepted = [(_moment(stage, op), op.node) for op in writes if op.outcome == "ok"]
+    for part in (part for hold in stored(stage.timeline, key) for part in _parts(hold, accepted)):
+        shapes += _stored(stage, part, middle, [x for x, op in placed if op.outcome != "ok"])
     for x, op in placed:
         shapes.append(
             Mark(x, middle, ENDS[op.outcome], DANGER if op.outcome == "fail" else stage.inks.of(op.node), 4.0)
         )
     return Lane(key, "resource", PAD + BAR_HEIGHT + deep + 2, middle, (*shapes, *labels))
+
+
+def _parts(hold: Hold, accepted: list[tuple[float, str]]) -> Iterator[Hold]:
+    """A value cut at each accepted write of the same value, which is another's from then on."""
+    inside = sorted((t, node) for t, node in accepted if hold.start < t < hold.end)
+    starts = [(hold.start, hold.owner), *inside]
+    for (start, owner), end in zip(starts, [*(t for t, _ in inside), hold.end], strict=True):
+        yield replace(hold, start=start, end=end, owner=owner)
 
 
 def _stored(stage: Stage, hold: Hold, middle: float, crossed: list[float]) -> Iterator[Shape]:

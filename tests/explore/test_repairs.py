@@ -27,6 +27,7 @@ REPAIRS = [  # story, check, the broken one, its repair, what else
     ("slow-node", "exclusive_grants", {"lock": "redlock-seed"}, {"lock": "redlock"}),
     ("node-forgets", "exclusive_grants", {"lock": "stop-at-majority"}, {"lock": "redlock"}),
     ("late-unlock", "exclusive_grants", {"lock": "one-value"}, {"lock": "redlock"}),
+    ("own-key", "exclusive_grants", {"lock": "etcd-unchecked"}, {"lock": "etcd"}),
     ("late-write", "no_lost_update", {"store": "write-only", "think": 4.0}, {"store": "contract", "think": 4.0}),
     ("late-write", "no_lost_update", {"store": "strict", "think": 4.0}, {"store": "contract", "think": 4.0}),
     ("repeated-token", "no_lost_update", {"store": "ownerless"}, {"store": "contract"}),

@@ -212,7 +212,7 @@ def test_leaving_the_body_of_a_lost_lock_raises(stage: Stage) -> None:
         stage.bystander.delete("stock")
         stage.rest(15)
 
-    with pytest.raises(LeaseLost, match="free now"), watched(stage, on_lost=told).hold(0):
+    with pytest.raises(LeaseLost, match="not on the server"), watched(stage, on_lost=told).hold(0):
         work()
     assert told.reasons == ["expired"]
 

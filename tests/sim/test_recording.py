@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import redis
 
-from labkit.locks import LeaseLost, SafeLock
+from labkit.locks import Lease, LeaseLost, SafeLock
 from labkit.recording import plain, sentence
 from labkit.stores import Register
 from labkit.timeline import Timeline
@@ -139,6 +141,20 @@ def test_two_threads_of_one_client_have_grants_of_their_own() -> None:
 def test_a_grant_without_a_lease_is_worth_the_locks_own_time() -> None:
     timeline = play(lambda me: me.lock(me.redis().lock("stock", timeout=7)).acquire())
     assert timeline.ops()[0].value["deadline"] == pytest.approx(7, abs=0.01)
+
+
+@pytest.mark.parametrize("deadline", [None, inf])
+def test_a_lease_without_a_deadline_is_believed_until_its_holder_is_told_of_the_loss(deadline: float | None) -> None:
+    def code(me: Any) -> None:
+        lease = Lease("stock", "/stock/1", 7, deadline)
+        me.lock(SimpleNamespace(name="stock", acquire=lambda: lease), ttl=1).acquire()
+        time.sleep(30)
+        me.lost("stock", "the session is over")
+        time.sleep(5)
+
+    timeline = play(code)
+    (belief,) = timeline.belief("stock")
+    assert (belief.end, belief.why, "deadline" in timeline.ops()[0].value) == (30.0, "lost", False)
 
 
 def test_the_key_and_the_time_can_be_given() -> None:

@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 import pytest
+from redis.exceptions import ResponseError
 
 from labkit.faults import ClockRate, ClockStep, Evict
 from labkit.sim import World
@@ -159,3 +160,13 @@ def test_an_evicted_key_is_gone_and_says_why() -> None:
 def test_a_clients_clock_is_not_the_servers() -> None:
     with pytest.raises(ValueError, match="A is a client: it has no keys to evict"):
         play(sending(2), faults=[Evict("a", server="A", at=1)])
+
+
+def test_a_script_that_cannot_decode_is_answered_with_an_error() -> None:
+    def code(me: Any) -> str:
+        client = me.redis()
+        with pytest.raises(ResponseError):
+            client.eval("return cjson.decode(ARGV[1])", 0, "6ba7b810-9dad")
+        return client.ping()
+
+    assert result(code) is True

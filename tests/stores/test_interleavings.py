@@ -46,6 +46,11 @@ def test_the_contract_in_sql_loses_none() -> None:
     assert row(SqlFencedRegister, database()) == [0, 0, 0]
 
 
+def test_who_reads_before_it_registers_loses_some_by_the_same_contract() -> None:
+    make = each_new(SqlFencedRegister, database())
+    assert [lost_updates(make, fences, read_first=True) for fences in FENCES] == [3, 0, 3]
+
+
 def test_a_store_that_is_not_new_is_refused() -> None:
     store = each_new(SqlFencedRegister, database())()
     with pytest.raises(ValueError, match="nobody has touched yet"):

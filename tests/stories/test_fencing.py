@@ -109,6 +109,14 @@ def test_a_guard_has_to_be_as_wide_as_the_lock(guards: str, safe: bool) -> None:
     assert refused(timeline, "write") == (["A"] if safe else [])
 
 
+@pytest.mark.parametrize("lock", ["fenced", "safe"])
+def test_each_row_of_an_order_is_a_resource_of_its_own(lock: str) -> None:
+    timeline = play("two-rows", lock=lock)
+    written = {(op.node, op.args["resource"]) for op in timeline.ops("write")}
+    assert written == {("A", "order-7:items"), ("B", "order-7:status")}
+    assert timeline.keys == ("order-7",)
+
+
 # -- E80, E03 ----------------------------------------------------------------------------------------------------------
 
 

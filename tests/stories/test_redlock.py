@@ -64,6 +64,11 @@ def test_a_clock_that_jumps_is_a_vote_that_is_lost(reached: int, jump: int, expe
     assert holds(play("node-clock", reached=reached, jump=jump)) is expected
 
 
+@pytest.mark.parametrize(("down", "expected"), [(0.2, False), (3.0, False), (8.0, False), (10.5, True)])
+def test_a_node_that_forgets_must_stay_away_for_as_long_as_a_holder_may_work(down: float, expected: bool) -> None:
+    assert holds(play("node-forgets", reached=3, work=9.5, down=down)) is expected
+
+
 def test_a_clock_that_is_set_back_does_no_harm_to_exclusion() -> None:
     assert holds(play("node-clock", reached=3, step=-15)) is True
 
@@ -140,6 +145,11 @@ def test_a_grant_outlives_its_primary_where_it_has_arrived(at: float, to: str, k
     assert holds(play("failover", at=at, to=to, lag=0.9)) is kept
 
 
+def test_a_lock_that_its_server_forgot_is_not_said_to_have_run_out() -> None:
+    refusal = play("failover").find("fail", "A", "release")[0].data["reason"]
+    assert refusal.startswith("LeaseLost: The lease on 'stock' is not on the server any more")
+
+
 FATES = {  # on one server, on a pair, on five votes, on a bare three
     "dies": ("stuck", "two leases", "safe", "safe"),
     "three-die": ("stuck", "two leases", "stuck", "stuck"),
@@ -168,7 +178,7 @@ def test_what_each_set_up_buys(mishap: str) -> None:
 
 # -- what all of them have in common ------------------------------------------------------------------------------
 
-QUORUM_STORIES = [name for name, story in STORIES.items() if set(FIVE) <= set(story.servers)]
+QUORUM_STORIES = [name for name, story in STORIES.items() if set(FIVE) <= set(story.servers) and "lock" in story.params]
 
 
 @pytest.mark.parametrize("name", QUORUM_STORIES)

@@ -60,3 +60,12 @@ def test_what_is_cut_is_counted() -> None:
 
 def test_folding_comes_before_cutting() -> None:
     assert choose(builders.gc_pause(polls=100)).missing == 0
+
+
+def test_requests_of_a_release_are_not_called_tries() -> None:
+    script = Script()
+    call = script.add(0.0, "A", "invoke", "release", key="stock")
+    for n in range(6):
+        script.command(n * 0.001, "A", "EVALSHA release stock", call, to=f"n{n}")
+    (fold,) = choose(script.timeline()).folds
+    assert (fold.count, fold.tries) == (4, False)

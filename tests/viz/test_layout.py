@@ -194,3 +194,45 @@ def test_the_card_is_as_wide_as_promised_and_as_high_as_its_lanes_need() -> None
     picture = layout(builders.gc_pause())
     assert picture.width == WIDTH == 9.5 * 72
     assert picture.height < 72 * (0.75 * 4 + 1)
+
+
+def lanes_of(script: Script, *names: str) -> list[str]:
+    return [text for text in texts(layout(script.timeline())) if text in names]
+
+
+def test_clients_and_numbered_servers_are_in_order_whoever_comes_first() -> None:
+    script = Script()
+    for n, (client, server) in enumerate([("C", "n3"), ("A", "n10"), ("B", "n2")]):
+        call = script.add(float(n), client, "invoke", "acquire", key="stock", ttl=10.0)
+        script.command(float(n), client, "SET stock", call, to=server)
+        script.add(n + 0.1, client, "fail", "acquire", call, reason="busy")
+    assert lanes_of(script, "A", "B", "C", "n2", "n3", "n10") == ["A", "B", "C", "n2", "n3", "n10"]
+
+
+def test_an_accepted_write_of_the_same_value_is_its_writers_from_then_on() -> None:
+    script = Script()
+    script.write(1.0, "B", 1)
+    call = script.add(20.0, "A", "invoke", "write", resource="stock-count", value=1)
+    script.add(script.command(20.0, "A", "SET stock-count 1", call), "A", "ok", "write", call)  # changes no key
+    script.add(40.0, "A", "note", "The end.")
+    shown = texts(layout(script.timeline()))
+    assert "1 by B" in shown
+    assert "1 by A" in shown
+
+
+def test_what_a_long_acquisition_was_given_stands_at_its_end() -> None:
+    script = Script()
+    call = script.add(0.0, "A", "invoke", "acquire", key="stock", ttl=10.0)
+    script.add(30.0, "A", "ok", "acquire", call, token="t", deadline=40.0, fence=42)
+    placed = {label.text: label.x for label in layout(script.timeline()).labels}
+    assert placed["fence 42"] > placed["acquire"] + 100
+
+
+def test_a_promotion_says_who_is_cut_off() -> None:
+    script = Script()
+    script.add(0.0, "A", "invoke", "acquire", key="stock", ttl=10.0)
+    script.command(0.0, "A", "SET stock", 0, to="r1")
+    script.add(1.0, "r1", "promote", "r1", of="redis", isolated=["A"])
+    shown = texts(layout(script.timeline()))
+    assert "promoted to primary; A cut off with redis" in shown
+    assert "becomes the primary" in shown  # the legend
