@@ -61,7 +61,7 @@ def markdown(cells: Sequence[Cell]) -> str:
 
 
 def _kind(row: str) -> str:
-    return "one server" if len(ALL[row].servers) == 1 else "five servers"
+    return "an ensemble" if ALL[row].ensemble else "one server" if len(ALL[row].servers) == 1 else "five servers"
 
 
 def _html_cell(cell: Cell | None) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from labkit import judge, replay
+from labkit import judge, replay, search
+from labkit.explore import Outcome
 from labkit.explore.matrix import COLUMNS, Cell, cell, cells, searched
 from labkit.explore.report import html, markdown, text
 
@@ -80,3 +81,10 @@ def test_the_page_names_the_versions_that_the_lock_file_pins() -> None:
     for package in ("redis", "python-redis-lock", "pottery", "redlock-py"):
         version = next(line.split("==")[1].split()[0] for line in pins.splitlines() if line.startswith(f"{package}=="))
         assert f"{package} {version}" in page
+
+
+@pytest.mark.parametrize("row", ["R3", "R8", "R9"])
+def test_a_holder_that_looks_at_its_lease_once_more_survives_a_cut_link(row: str) -> None:
+    bounds = {"faults": ("cut",), "most": 1, "work": 12.0}
+    assert search("increment", "no_lost_update", row=row, **bounds).outcome is Outcome.BROKEN
+    assert search("increment", "no_lost_update", row=row, looks=1, **bounds).outcome is Outcome.EXHAUSTED
