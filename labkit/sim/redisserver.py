@@ -98,8 +98,9 @@ class Database:
         }
 
     def put(self, number: int, key: bytes, item: Any) -> None:
-        """Stores what `copies` took from another server; the copy can be stored again elsewhere."""
-        self._server.dbs[number][key] = copy.deepcopy(item)
+        """Stores what `copies` took from another server, which is no news; the copy can be stored again elsewhere."""
+        self._server.dbs[number][key] = stored = copy.deepcopy(item)
+        self._known.setdefault(number, {})[key] = stored.value, stored.expireat
 
 
 class Session:

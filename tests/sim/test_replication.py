@@ -444,3 +444,15 @@ def test_replicas_keep_no_run_from_ending() -> None:
     timeline = play(lambda me: me.redis().blpop("line"), faults=[R1], until=50)
     assert [e.data["deadlock"] for e in timeline.find("note")] == [False]  # redis-py waits with a time-out
     assert timeline.end <= 50
+
+
+def test_the_first_command_of_a_promoted_replica_may_remove_what_was_copied() -> None:
+    def code(me: Any) -> None:
+        client = me.redis(retry=ONCE)
+        client.set("a", 1)
+        time.sleep(1)
+        me.world.hub.outside(me.world.promote, "r1")
+        client.close()
+        client.delete("a")
+
+    assert holds(play(code, faults=[R1])) == [("1", 0.1005, "deleted")]
