@@ -1,0 +1,1 @@
+"""Question 3: a scheduler whose tasks stand in a table."""

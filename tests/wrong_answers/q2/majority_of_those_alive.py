@@ -1,0 +1,41 @@
+"""loses: majority of all, timeout is no vote
+
+More than half of the nodes that answer.
+"""
+
+import time
+import uuid
+
+from redis.exceptions import RedisError
+
+from labkit import Lease
+
+UNLOCK = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
+
+
+def release(nodes, lease):
+    deleted = 0
+    for node in nodes:
+        try:
+            deleted += node.eval(UNLOCK, 1, lease.name, lease.token)
+        except RedisError:
+            continue
+    return deleted
+
+
+def acquire(nodes, name, ttl):
+    token = uuid.uuid4().hex
+    start = time.monotonic()
+    deadline = start + ttl - (0.01 * ttl + 0.002)
+    votes, asked, alive = 0, [], 0
+    for node in nodes:
+        asked.append(node)
+        try:
+            votes += bool(node.set(name, token, nx=True, px=int(ttl * 1000)))
+            alive += 1
+        except RedisError:
+            continue
+    if votes > alive / 2 and time.monotonic() < deadline:
+        return Lease(name, token, None, deadline)
+    release(asked, Lease(name, token, None, deadline))
+    return None

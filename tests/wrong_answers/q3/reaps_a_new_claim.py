@@ -1,0 +1,36 @@
+"""loses: dead worker's task returns
+
+The second statement asks whether the task is RUNNING, not whether its lease is over: it may be a new one.
+"""
+
+
+def claim(db, worker, now, lease):
+    with db:
+        return db.execute(
+            "UPDATE task SET status = 'RUNNING', worker = ?, version = version + 1, lease_until = ? "
+            "WHERE id = (SELECT id FROM task WHERE status = 'PENDING' LIMIT 1) RETURNING id, version",
+            (worker, now + lease),
+        ).fetchone()
+
+
+def complete(db, claim, worker):
+    number, version = claim
+    with db:
+        done = db.execute(
+            "UPDATE task SET status = 'DONE' WHERE id = ? AND version = ? AND worker = ? AND status = 'RUNNING'",
+            (number, version, worker),
+        )
+    return done.rowcount == 1
+
+
+def reap(db, now):
+    over = db.execute("SELECT id FROM task WHERE status = 'RUNNING' AND lease_until <= ?", (now,)).fetchall()
+    count = 0
+    with db:
+        for (number,) in over:
+            count += db.execute(
+                "UPDATE task SET status = 'PENDING', worker = NULL, lease_until = NULL "
+                "WHERE id = ? AND status = 'RUNNING'",
+                (number,),
+            ).rowcount
+    return count

@@ -1,0 +1,34 @@
+"""loses: transaction closed
+
+Where nothing was changed it returns before the commit: the UPDATE had opened a transaction all the same.
+"""
+
+
+def claim(db, worker, now, lease):
+    with db:
+        return db.execute(
+            "UPDATE task SET status = 'RUNNING', worker = ?, version = version + 1, lease_until = ? "
+            "WHERE id = (SELECT id FROM task WHERE status = 'PENDING' LIMIT 1) RETURNING id, version",
+            (worker, now + lease),
+        ).fetchone()
+
+
+def complete(db, claim, worker):
+    done = db.execute(
+        "UPDATE task SET status = 'DONE' WHERE id = ? AND version = ? AND worker = ? AND status = 'RUNNING'",
+        (*claim, worker),
+    )
+    if done.rowcount == 0:
+        return False
+    db.commit()
+    return True
+
+
+def reap(db, now):
+    with db:
+        returned = db.execute(
+            "UPDATE task SET status = 'PENDING', worker = NULL, lease_until = NULL "
+            "WHERE status = 'RUNNING' AND lease_until <= ?",
+            (now,),
+        )
+    return returned.rowcount

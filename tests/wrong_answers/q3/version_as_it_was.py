@@ -1,0 +1,36 @@
+"""loses: claim recorded
+
+Returns the version that it read, not the one that it wrote.
+"""
+
+
+def claim(db, worker, now, lease):
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        row = db.execute("SELECT id, version FROM task WHERE status = 'PENDING' LIMIT 1").fetchone()
+        if row is not None:
+            db.execute(
+                "UPDATE task SET status = 'RUNNING', worker = ?, version = version + 1, lease_until = ? WHERE id = ?",
+                (worker, now + lease, row[0]),
+            )
+    return row
+
+
+def complete(db, claim, worker):
+    number, version = claim
+    with db:
+        done = db.execute(
+            "UPDATE task SET status = 'DONE' WHERE id = ? AND version = ? AND worker = ? AND status = 'RUNNING'",
+            (number, version, worker),
+        )
+    return done.rowcount == 1
+
+
+def reap(db, now):
+    with db:
+        returned = db.execute(
+            "UPDATE task SET status = 'PENDING', worker = NULL, lease_until = NULL "
+            "WHERE status = 'RUNNING' AND lease_until <= ?",
+            (now,),
+        )
+    return returned.rowcount
