@@ -1,0 +1,85 @@
+"""loses: unlock last
+
+What a preStop hook does that releases the lock: a thread waits for TERM and unlocks at once. The step goes on (E83).
+"""
+
+import threading
+import time
+from contextlib import suppress
+
+from redis.exceptions import ConnectionError, TimeoutError
+
+from labkit.locks import LeaseLost
+
+
+class Keeper:
+    def __init__(self, lock, lease):
+        self.lock, self.lease, self.lost = lock, lease, False
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.renew, daemon=True)
+        self.thread.start()
+
+    def renew(self):
+        while not self.over.wait(self.lock.ttl / 3):
+            try:
+                self.lease = self.lock.extend(self.lease)
+            except LeaseLost:
+                self.lost = True
+                return
+            except (ConnectionError, TimeoutError):
+                pass
+
+    def holds(self):
+        return not self.lost and time.monotonic() < self.lease.deadline
+
+    def end(self):
+        self.over.set()
+        self.thread.join()
+
+
+def wait_for(lock, stopping):
+    while not stopping.is_set():
+        try:
+            lease = lock.acquire(lock.ttl / 4)
+        except (ConnectionError, TimeoutError):
+            stopping.wait(lock.ttl / 20)
+        else:
+            if lease is not None:
+                return lease
+    return None
+
+
+def give_back(lock, lease):
+    with suppress(LeaseLost, ConnectionError, TimeoutError):
+        lock.release(lease)
+
+
+def work(keeper, steps, write, stopping):
+    for step in steps:
+        if stopping.is_set():
+            return "stopped"
+        if not keeper.holds():
+            return "lost"
+        value = step()
+        if not keeper.holds():
+            return "lost"
+        write(value)
+    return "done"
+
+
+def pre_stop(keeper, stopping):
+    stopping.wait()
+    keeper.end()
+    give_back(keeper.lock, keeper.lease)
+
+
+def run(lock, steps, write, stopping):
+    lease = wait_for(lock, stopping)
+    if lease is None:
+        return "stopped"
+    keeper = Keeper(lock, lease)
+    threading.Thread(target=pre_stop, args=(keeper, stopping), daemon=True).start()
+    outcome = work(keeper, steps, write, stopping)
+    keeper.end()
+    give_back(lock, keeper.lease)
+    return outcome
