@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from ..timeline import Op, Timeline
-from ..verdict import Verdict, worst
 from ..wording import listed
 from .erratum import Run, Shown, compared
 
 
 def together(*runs: tuple[str, Run]) -> Run:
-    """One showing of several runs, each with a few words on what it is: as good as the worst of them, with all their
-    sentences and the first one's string."""
+    """One showing of several runs, each with a few words on what it is, with all their sentences and the first one's
+    string. Where they do not agree it shows nothing: each of them has to break, or to hold."""
 
     def run() -> Shown:
         shown = [(name, each()) for name, each in runs]
-        holds = worst(Verdict(name, each.holds, each.why) for name, each in shown)
+        outcomes = {each.holds for _, each in shown}
+        holds = outcomes.pop() if len(outcomes) == 1 else None
         return Shown(holds, " ".join(f"{name}: {each.why}" for name, each in shown), shown[0][1].again)
 
     return run

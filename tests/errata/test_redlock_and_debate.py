@@ -94,12 +94,13 @@ def saying(holds: bool | None) -> Run:
 
 
 @pytest.mark.parametrize(
-    ("parts", "whole"), [((True, True), True), ((True, False), False), ((False, None), False), ((True, None), None)]
+    ("parts", "whole"),
+    [((True, True), True), ((False, False), False), ((True, False), None), ((False, None), None), ((True, None), None)],
 )
-def test_runs_together_are_as_good_as_the_worst(parts: tuple[bool | None, ...], whole: bool | None) -> None:
+def test_runs_together_show_what_all_of_them_show(parts: tuple[bool | None, ...], whole: bool | None) -> None:
     assert together(*((f"{n}", saying(part)) for n, part in enumerate(parts)))().holds is whole
 
 
 def test_runs_together_tell_what_each_has_shown() -> None:
     shown = together(("One", saying(True)), ("Two", saying(False)))()
-    assert shown == Shown(False, "One: It is True. Two: It is False.", "True #0")
+    assert shown == Shown(None, "One: It is True. Two: It is False.", "True #0")
