@@ -47,7 +47,7 @@ class Belief:
 
     grant: `seq` of the acquiring operation.  valid: the spans in which its lease had not run out by its own clock.
     why: "released", "lost", "crashed", "left" (its code ended without a release), or
-    "open" (to the end of the run).
+    "open" (to the end of the run).  timed: whether its lease ends by its own clock at all; ZooKeeper's does not.
     """
 
     node: str
@@ -59,6 +59,7 @@ class Belief:
     token: str
     valid: tuple[tuple[float, float], ...]
     evidence: tuple[int, ...]
+    timed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,8 @@ def make_belief(timeline: Timeline, op: Op) -> Belief:
             spans.append((event.t, float(event.data.get("deadline", float("inf")))))
             seen.append(event.seq)
     token = str(op.value.get("token", ""))
-    return Belief(op.node, op.args["key"], op.seq, start, end, why, token, _merge(spans, end), tuple(seen))
+    timed = spans[-1][1] != float("inf")
+    return Belief(op.node, op.args["key"], op.seq, start, end, why, token, _merge(spans, end), tuple(seen), timed)
 
 
 def _ends_belief(timeline: Timeline, event: Event, grant: Op) -> str:

@@ -14,6 +14,8 @@ from ._spans import applied, refused
 CLAIM = "P4: no update is lost."
 UNTESTED = "Nobody updated what another also read or wrote, so this run does not put the claim to the test."
 
+LONG = 0.1  # seconds on the way, from which a sentence says both when a write was sent and when it was done
+
 
 def check(timeline: Timeline) -> Verdict:
     writes = [op for op in timeline.ops("write") if not refused(timeline, op)]
@@ -41,7 +43,7 @@ def _between(timeline: Timeline, read: Op, write: Op, other: Op) -> Verdict | No
     base, seen, late = (applied(timeline, op) for op in (read, other, write))
     evidence = (read.seq, other.seq, write.seq)
     if base[1] < seen[0] and seen[1] < late[0]:
-        return Verdict(CLAIM, False, _why(read, write, other), evidence)
+        return Verdict(CLAIM, False, _why(read, write, other, late[0][0]), evidence)
     if base[0] < seen[1] and seen[0] < late[1]:
         return Verdict(CLAIM, None, _why_open(write, other), evidence)
     return None
@@ -62,8 +64,11 @@ def _read_before(timeline: Timeline, write: Op) -> Op | None:
     return reads[-1] if reads else None
 
 
-def _why(read: Op, write: Op, other: Op) -> str:
-    why = f"{write.node}'s write of {write.args.get('value')} to {write.args['resource']} at t = {write.call:.3f} s "
+def _why(read: Op, write: Op, other: Op, done: float) -> str:
+    when = f"at t = {write.call:.3f} s"
+    if done - write.call > LONG:
+        when = f"sent at t = {write.call:.3f} s and done at t = {done:.3f} s"
+    why = f"{write.node}'s write of {write.args.get('value')} to {write.args['resource']} {when} "
     why += f"overwrites {other.node}'s of t = {other.call:.3f} s, "
     return f"{why}unseen: {write.node} had read at t = {read.call:.3f} s."
 

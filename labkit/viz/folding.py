@@ -104,4 +104,5 @@ def _hidden(timeline: Timeline, tries: dict[int, list[Event]], folded: list[int]
 def _fold(timeline: Timeline, run: list[int]) -> Fold:
     first, last = timeline.events[run[0]], timeline.events[run[-1]]
     op = timeline.origin(first.seq)
-    return Fold(first.node, first.t, last.t, len(run), op is None or op.name == "acquire")
+    tries = first.kind == "invoke" or (op is not None and op.name == "acquire")
+    return Fold(first.node, first.t, last.t, len(run), tries)
