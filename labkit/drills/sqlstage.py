@@ -79,7 +79,7 @@ class SqlStage:
             sqlite3.Cursor(db).execute(text)
         db.belongs(self, me.name)
         self._connections.append(db)
-        me.connections.append(_Line(me, db))
+        me.connections.append(Line(me, db))
         return db
 
     def rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
@@ -151,7 +151,7 @@ class SqlStage:
         self.world.emit(self.world.lane() or statement.worker, "note", said, {"drill": "sql", "outcome": outcome})
 
 
-class _Line:
+class Line:
     """A connection as the world breaks it when its client has crashed or ended."""
 
     server = None

@@ -7,6 +7,7 @@ it would be. A lock that passes in virtual time is run here once more, unchanged
 from labkit.live._lifeline import ServerFailed
 from labkit.live.etcdserver import EtcdNotFound, EtcdServer, find_etcd
 from labkit.live.find import NOT_FOUND, Found, RedisNotFound, find_binary, find_redis, mask
+from labkit.live.mariadb import MariaDbNotFound, MariaDbServer, find_mariadb
 from labkit.live.redisserver import RedisServer
 from labkit.live.zookeeper import ZooKeeperNotFound, ZooKeeperServer, find_zookeeper
 
@@ -15,6 +16,8 @@ __all__ = [
     "EtcdNotFound",
     "EtcdServer",
     "Found",
+    "MariaDbNotFound",
+    "MariaDbServer",
     "RedisNotFound",
     "RedisServer",
     "ServerFailed",
@@ -22,6 +25,7 @@ __all__ = [
     "ZooKeeperServer",
     "find_binary",
     "find_etcd",
+    "find_mariadb",
     "find_redis",
     "find_zookeeper",
     "mask",

@@ -1,0 +1,1 @@
+"""Question 4: fencing in SQL."""

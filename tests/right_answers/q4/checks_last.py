@@ -1,0 +1,31 @@
+"""Writes first and looks at the guard last, in the same transaction; what must not be is rolled back."""
+
+
+def register(db, resource, token, owner):
+    with db:
+        db.execute("INSERT OR IGNORE INTO guard VALUES (?, ?, ?)", (resource, token, owner))
+        db.execute(
+            "UPDATE guard SET token = ?, owner = ? WHERE resource = ? AND token < ?", (token, owner, resource, token)
+        )
+        (count,) = db.execute(
+            "SELECT count(*) FROM guard WHERE (resource, token, owner) = (?, ?, ?)", (resource, token, owner)
+        ).fetchone()
+        return count == 1
+
+
+def guarded(db, resource, token, owner, statements):
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        for sql, params in statements:
+            db.execute(sql, params)
+        (count,) = db.execute(
+            "SELECT count(*) FROM guard WHERE resource = ? AND token = ? AND owner = ?", (resource, token, owner)
+        ).fetchone()
+        if not count:
+            db.rollback()
+            return False
+        db.commit()
+        return True
+    finally:
+        if db.in_transaction:
+            db.rollback()
