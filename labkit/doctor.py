@@ -54,7 +54,7 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Look for everything, in the order in which it matters."""
-    return [look() for look in (python, packages, lua, real_redis, chromium)]
+    return [look() for look in (python, packages, lua, real_redis, *SERVICES, chromium)]
 
 
 def course_can_run(findings: list[Finding]) -> bool:
@@ -105,6 +105,37 @@ def real_redis() -> Finding:
     except RedisNotFound as problem:  # an address was given and nothing answers there
         return Finding("Real Redis", False, False, "none", _LIVE, str(problem))
     return _finding("Real Redis", server is not None, False, str(server or "none"), _LIVE, NOT_FOUND)
+
+
+def zookeeper() -> Finding:
+    """Whether there is a ZooKeeper to compare the world's with."""
+    from labkit.live.zookeeper import NOT_FOUND, ZooKeeperNotFound, find_zookeeper
+
+    try:
+        return _service("ZooKeeper", find_zookeeper(), NOT_FOUND)
+    except ZooKeeperNotFound as problem:  # a jar was named and is not there
+        return _service("ZooKeeper", None, str(problem))
+
+
+def etcd() -> Finding:
+    """Whether there is an etcd to compare the world's with."""
+    from labkit.live.etcdserver import NOT_FOUND, find_etcd
+
+    return _service("etcd", find_etcd(), NOT_FOUND)
+
+
+def mariadb() -> Finding:
+    """Whether questions 3 and 4 can be played on MariaDB too."""
+    from labkit.live.mariadb import NOT_FOUND, find_mariadb
+
+    return _service("MariaDB", find_mariadb(), NOT_FOUND)
+
+
+SERVICES = (zookeeper, etcd, mariadb)
+
+
+def _service(name: str, found: object, remedy: str) -> Finding:
+    return _finding(name, found is not None, False, str(found or "none"), f"The tests on a real {name}.", remedy)
 
 
 def chromium(which: Callable[[str], str | None] = shutil.which) -> Finding:

@@ -78,7 +78,7 @@ def test_the_version_is_that_of_the_installed_package():
 
 
 def test_it_looks_for_everything_in_order():
-    names = ["Python", "Packages", "Lua in fakeredis", "Real Redis", "Chromium"]
+    names = ["Python", "Packages", "Lua in fakeredis", "Real Redis", "ZooKeeper", "etcd", "MariaDB", "Chromium"]
     assert names == [finding.name for finding in doctor.examine()]
 
 
@@ -156,3 +156,10 @@ def test_looking_for_help_loads_neither_redis_nor_the_world():
 
 def output_of(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_jar_of_zookeeper_that_is_not_there_is_a_finding(monkeypatch):
+    monkeypatch.setenv("LABKIT_ZOOKEEPER_JAR", "/nowhere/zookeeper.jar")
+    found = doctor.zookeeper()
+    assert (found.ok, found.needed) == (False, False)
+    assert "/nowhere/zookeeper.jar" in found.remedy

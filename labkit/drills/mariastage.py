@@ -20,7 +20,7 @@ from ..live.mariadb import MariaDbServer, driver
 from ..sim import World
 from ..sim.task import Task, getcurrent
 from .sqlconnection import FIRST, LONGEST, OURS, WAIT, Statement, Waited
-from .sqlstage import SqlStage, Line
+from .sqlstage import Line, SqlStage
 
 LOCKED, DEADLOCK = 1205, 1213  # the server's numbers for these errors
 STILL = 1.0  # seconds in which nobody gets on, until it is called a deadlock

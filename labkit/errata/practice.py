@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .erratum import Erratum, played
 
+TRAPS = "notebook 07, “3 · Four traps, and what the article makes of them”"
+
 ERRATA = [
     Erratum(
         number="E50",
@@ -25,7 +27,7 @@ ERRATA = [
         claim="To deduct stock takes the strongest lock, the stronger the more concurrency there is.",
         truth="It takes none: UPDATE … SET n = n - 1 WHERE sku = ? AND n >= 1 sells each piece once, whoever stands "
         "still.",
-        where="notebook 07, “3 · Four traps, and what the article makes of them”; notebook 01, “6 · Do you need a lock at all?”",
+        where=f"{TRAPS}; notebook 01, “6 · Do you need a lock at all?”",
         wrong=played("last-piece", "once", by="lock"),
         right=played("last-piece", "once", by="statement"),
     ),
@@ -36,7 +38,7 @@ ERRATA = [
         claim="A slow call inside the lock lets it expire, so make the call outside.",
         truth="A renewed lock (the article's section 3) outlasts the call. Outside, what the call said may be stale: "
         "check again, in the statement that writes.",
-        where="notebook 07, “3 · Four traps, and what the article makes of them”",
+        where=TRAPS,
         wrong=played("slow-call", "no_lost_update", call="before"),
         right=played("slow-call", "no_lost_update", call="checked"),
     ),
@@ -47,7 +49,7 @@ ERRATA = [
         claim="The finer the key the better: a lock for each order.",
         truth="A lock protects what it is named after. Two orders share an item, so the key is the item; who needs "
         "several takes them in one fixed order (story crossed-locks).",
-        where="notebook 01, “7 · A key for each what?”; notebook 07, “3 · Four traps, and what the article makes of them”",
+        where=f"notebook 01, “7 · A key for each what?”; {TRAPS}",
         wrong=played("finer-keys", "no_lost_update", keys="order"),
         right=played("finer-keys", "no_lost_update", keys="sku"),
     ),
@@ -58,7 +60,7 @@ ERRATA = [
         claim="Who locks three times and unlocks twice has not released the lock.",
         truth="Worse: under a watchdog it is renewed for as long as the owner lives, and nobody else gets it. Leave "
         "as often as you came in, by a block that does it for you.",
-        where="notebook 07, “3 · Four traps, and what the article makes of them”; notebook 03, “8 · Coming in twice”",
+        where=f"{TRAPS}; notebook 03, “8 · Coming in twice”",
         wrong=played("forgotten-unlock", "not_stuck", unlocks=2),
         right=played("forgotten-unlock", "not_stuck", unlocks=3),
         source="Of Redisson not run here: its owner is the client's id and the thread's id, so a callback on another "
