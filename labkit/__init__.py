@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import checks, drills, errata, explore, faults, live, locks, panels, progress, sim, stories, viz
+    from . import checks, drills, errata, explore, faults, interview, live, locks, panels, progress, sim, stories, viz
     from .checks import judge
     from .explore import search
     from .locks.lease import Lease

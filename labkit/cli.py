@@ -290,23 +290,28 @@ def search(
 @app.command()
 def errata(
     numbers: Annotated[list[str] | None, typer.Argument(help="E04 and so on: in full.", show_default=False)] = None,
+    everything: Annotated[bool, typer.Option("--all", help="More than a line each.")] = False,
     grade: Annotated[int, typer.Option(min=1, max=3, help="This grade or graver: 3 can corrupt data.")] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Play the article's errata: what it says, what a run shows, what the repair does, and where the course has it.
+    """Play the article's errata: a line each, or with their numbers in full.
 
+    ★ is imprecise or dated, ★★ wrong or seriously incomplete, ★★★ can corrupt data. Sections are the article's.
     The exit status is 0 if each breaks as said and holds when repaired, 1 if one does not, 2 for a number that is none.
     """
     from labkit.errata import ERRATA, find
-    from labkit.errata.report import brief, full, run, summary
+    from labkit.errata.report import brief, full, legend, line, run, summary
 
     asked = [_or_refuse(lambda number=number: find(number)) for number in numbers or ()]
     chosen = asked or [erratum for erratum in ERRATA.values() if erratum.grade >= grade]
     console, rows = Console(highlight=False, soft_wrap=True), list[Any]()
+    shape = full if asked else brief if everything else line
     for erratum in chosen:
         rows.append(run(erratum))
         if not as_json:
-            console.print((full if asked else brief)(rows[-1], console.width), "", sep="\n")
+            console.print(shape(rows[-1], console.width), end="\n" if shape is line else "\n\n")
+    if shape is line and not as_json:
+        typer.echo(f"\n{legend()}\n`labkit errata E04` shows one in full, `labkit errata --all` more of each.\n")
     typer.echo(json.dumps([row.as_dict() for row in rows], indent=2, ensure_ascii=False) if as_json else summary(rows))
     raise typer.Exit(0 if all(row.as_it_should_be for row in rows) else 1)
 
@@ -318,35 +323,83 @@ def choose(
 ) -> None:
     """Ask six questions and name the lock that fits, or what fits better than a lock, with the reason.
 
-    What the command line does not answer is asked for, one question after the other.
+    What the command line does not answer is asked for, one question after the other, where it can change something.
     """
-    from labkit.choosing import QUESTIONS
+    from labkit.choosing import QUESTIONS, refuse, turns
     from labkit.choosing import choose as chosen
 
     given = dict(_or_refuse(lambda: [_pair(each, "The answer") for each in answers or ()]))
+    _or_refuse(lambda: refuse(given))
     for question in QUESTIONS:
         if question.name not in given:
-            typer.echo(f"\n{question.asks}", err=True)
-            for name, says in question.options.items():
-                typer.echo(f"  {name:<10}{says}", err=True)
-            given[question.name] = typer.prompt(question.name, default=next(iter(question.options)), err=True).strip()
+            asked = turns(given, question.name)
+            given[question.name] = _answered(question) if asked else next(iter(question.options))
     choice = _or_refuse(lambda: chosen(given))
     typer.echo(json.dumps(asdict(choice), indent=2, ensure_ascii=False) if as_json else _said(choice))
 
 
+def _answered(question: Any) -> str:
+    """One of the answers that there are, asked for until it is given."""
+    typer.echo(f"\n{question.asks}", err=True)
+    for name, says in question.options.items():
+        typer.echo(f"  {name:<10}{says}", err=True)
+    while (said := str(typer.prompt(question.name, err=True)).strip()) not in question.options:
+        typer.echo(f"Answer with {' or '.join(question.options)}.", err=True)
+    return said
+
+
 def _said(choice: Any) -> str:
-    """A choice, and the cells of the recorded matrix that speak for it."""
+    """A choice, and the cells of the recorded matrix that speak for it, or against the lock that it spares."""
     from labkit.choosing import recorded
 
     record = recorded()
     cells = [f"  {' '.join(place):<16}{_of_the_matrix(record.get(place))}" for place in choice.cells]
-    return "\n".join([str(choice), "", "In the safety matrix:", *cells])
+    return "\n".join([str(choice), "", choice.heading, *cells])
 
 
 def _of_the_matrix(cell: Any) -> str:
     if cell is None:
         return "not recorded here; `labkit matrix` searches it"
     return f"{cell.verdict}  {cell.replay or cell.bounds}".rstrip()
+
+
+@app.command()
+def interview(
+    questions: Annotated[list[str] | None, typer.Argument(help="n1, q3, …: these.", show_default=False)] = None,
+    number: Annotated[int, typer.Option("--number", "-n", min=1, help="So many that are due or new.")] = 3,
+    due: Annotated[bool, typer.Option("--due", help="Only say when each question comes again.")] = False,
+    history: Annotated[bool, typer.Option("--history", help="Only show how you have done so far.")] = False,
+    pictures: Annotated[Path | None, typer.Option(help="The folder for the pictures of runs.")] = None,
+) -> None:
+    """A mock interview: questions that are due, against the clock, scored, followed up and proved by runs.
+
+    The exit status is 0 for an interview that was played to its end, 1 for one that was left.
+    """
+    from labkit.interview import begin, terminal, words
+    from labkit.progress import Progress
+
+    if due or history:
+        typer.echo(words.plan() if due else words.past())
+        raise typer.Exit
+    sittings = _or_refuse(lambda: begin(questions or (), number))
+    if not sittings:
+        typer.echo(words.nothing())
+        raise typer.Exit
+    folder = pictures or Progress.open().path.parent / "pictures"
+    raise typer.Exit(0 if terminal.play(sittings, terminal.Screen(folder)) else 1)
+
+
+@app.command()
+def anki(
+    file: Annotated[Path, typer.Argument(help="deck.apkg, for Anki, or deck.csv.")],
+    questions: Annotated[list[str] | None, typer.Argument(help="n1, q3, …; else all.", show_default=False)] = None,
+) -> None:
+    """Write the questions as a deck of cards. Imported anew after an edit, cards change and keep their history."""
+    from labkit.interview import all_cards, write
+
+    deck = _or_refuse(lambda: all_cards(questions) if questions else all_cards())
+    _or_refuse(lambda: write(file, deck))
+    typer.echo(f"{len(deck)} cards written to {file}.")
 
 
 def _pair(text: str, what: str = "--set") -> tuple[str, str]:

@@ -45,9 +45,9 @@ class Op:
 class Belief:
     """A client thinks that it holds a lock: from the grant's arrival until it releases, learns of the loss, or dies.
 
-    grant: `seq` of the acquiring operation.  valid: the spans in which its lease had not run out by its own clock.
-    why: "released", "lost", "crashed", "left" (its code ended without a release), or
-    "open" (to the end of the run).  timed: whether its lease ends by its own clock at all; ZooKeeper's does not.
+    grant: `seq` of the acquiring operation.  valid: the spans in which its lease had not run out by its own clock; of a
+    lease that no clock ends, such as ZooKeeper's, those in which the service had not taken it back.  why: "released",
+    "lost", "crashed", "left" (its code ended without a release), or "open" (to the end of the run).
     """
 
     node: str
@@ -59,7 +59,6 @@ class Belief:
     token: str
     valid: tuple[tuple[float, float], ...]
     evidence: tuple[int, ...]
-    timed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +110,15 @@ def make_belief(timeline: Timeline, op: Op) -> Belief:
             spans.append((event.t, float(event.data.get("deadline", float("inf")))))
             seen.append(event.seq)
     token = str(op.value.get("token", ""))
-    timed = spans[-1][1] != float("inf")
-    return Belief(op.node, op.args["key"], op.seq, start, end, why, token, _merge(spans, end), tuple(seen), timed)
+    if spans[-1][1] == float("inf"):
+        spans = _held(timeline, op, start) or spans
+    return Belief(op.node, op.args["key"], op.seq, start, end, why, token, _merge(spans, end), tuple(seen))
+
+
+def _held(timeline: Timeline, op: Op, since: float) -> list[tuple[float, float]]:
+    """From when to when, after `since`, the service had the lock as this grant's; nothing if that is not recorded."""
+    holds = [(hold, timeline.origin(hold.grant)) for hold in timeline.truth(op.args["key"])]
+    return [(max(h.start, since), h.end) for h, of in holds if of is not None and of.grant == op.seq and h.end > since]
 
 
 def _ends_belief(timeline: Timeline, event: Event, grant: Op) -> str:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 class Overlap:
     """Two or more grants of `key` are believed in from `start` to `end` (seconds).
 
-    nodes: the believers, each once.  valid: how many leases at most had not run out by their holders' own clocks; one
-    that no clock ends does not count.
+    nodes: the believers, each once.  valid: how many leases at most had not run out by their holders' own clocks.
     """
 
     key: str
@@ -51,8 +50,7 @@ def _overlaps(key: str, beliefs: tuple[Belief, ...]) -> Iterator[Overlap]:
 
 
 def _valid(beliefs: list[Belief], start: float, end: float) -> int:
-    timed = [b for b in beliefs if b.timed]
-    spans = [(max(first, start), min(last, end), b.grant) for b in timed for first, last in b.valid]
+    spans = [(max(first, start), min(last, end), b.grant) for b in beliefs for first, last in b.valid]
     spans = [span for span in spans if span[0] < span[1]]
     return max((len({grant for first, last, grant in spans if first <= at < last}) for at, _, _ in spans), default=0)
 

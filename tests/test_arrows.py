@@ -38,15 +38,16 @@ ROOMS = {  # a room: its files and folders, and the rooms it may import
     "choosing": (("choosing",), ("explore",)),
     "live": (("live",), ("story", "timeline", "recording", "locks", "stores", "stories")),
     "progress": (("progress",), ()),
-    "panels": (("panels",), (*VALUES, "stories", "checks", "viz", "explore", "choosing")),
+    "panels": (("panels",), (*VALUES, "stories", "checks", "viz", "explore", "choosing", "interview", "progress")),
     "drills": (
         ("drills",),
         (
             *(*VALUES, "recording", "locks", "stores", "sim", "faults", "checks", "viz", "stories", "explore", "live"),
-            *("panels", "progress"),
+            "progress",
         ),
     ),
-    "cli": (("cli.py", "doctor.py"), ("drills", "live", "explore", "progress", "errata", "choosing")),
+    "interview": (("interview",), (*VALUES, "stories", "checks", "viz", "drills", "progress")),
+    "cli": (("cli.py", "doctor.py"), ("drills", "live", "explore", "progress", "errata", "choosing", "interview")),
 }
 FACADE = "__init__.py"  # `labkit` itself: it names all rooms to the type checker and loads each at its first use
 ONLY_IN = {  # what one file alone may load
@@ -54,6 +55,8 @@ ONLY_IN = {  # what one file alone may load
     "greenlet": "sim/task.py",
     "matplotlib": "viz/painter.py",
     "anywidget": "viz/stepper.py",
+    "fsrs": "interview/schedule.py",
+    "genanki": "interview/deck.py",
 }
 GUESTS = ("locks", "stores")
 ERRORS = ("redis.exceptions", "kazoo.exceptions")  # of the clients that guests are handed

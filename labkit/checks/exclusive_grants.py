@@ -1,5 +1,6 @@
 """P1: at no time are two grants of one lock valid. Valid: from its arrival until it is released or its lease runs out
-by the holder's own clock. A lock service alone can promise this much, while clocks and memory behave."""
+by the holder's own clock, or, where no clock ends it, until the service takes it back. A lock service alone can promise
+this much, while clocks and memory behave."""
 
 from __future__ import annotations
 

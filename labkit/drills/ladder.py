@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .. import progress
 from ..progress import Sentence
-from .drill import Drill, load
+from .drill import Drill, load, spoken
 
 HERE = Path(__file__).parent
 
@@ -67,7 +67,7 @@ def model_answer(question: str) -> Page:
 def rubric(question: str, said: Iterable[int] | None = None) -> Page:
     """How a spoken answer to `question` is scored. `said`: the numbers of the key points that yours had. Raises
     ValueError for a number that does not exist."""
-    drill = load(question)
+    drill = spoken(question)
     if said is None:
         return Page("\n".join([f"**{question}: one point for each.**", "", *_points(drill)]))
     mine = {_point(drill, number) for number in said}

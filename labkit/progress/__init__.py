@@ -1,4 +1,4 @@
-"""What the learner did, in one readable JSON file, `progress.json`: predictions before a run, attempts, hints, resets.
+"""What the learner did, in one readable JSON file, `progress.json`: predictions, attempts, hints, resets, interviews.
 
 A prediction is on disk before the run can answer it; saying it anew adds to the history and overwrites nothing, and so
 it is with attempts and hints. The file lies in LABKIT_HOME, else in the user's data folder; how it is kept whole, and
@@ -12,12 +12,24 @@ from pathlib import Path
 
 # `scoreboard` is not among these: it draws with rich, and no notebook has to wait for that.
 from .entries import DRILL, FINDINGS, QUESTION, Answer, Attempt, Prediction, by_number
+from .interviews import Reply, Review
 from .logbook import BLANK, Progress
 from .record import LISTS, Record
 from .words import Sentence, Table
 
 __all__ = ["BLANK", "DRILL", "FINDINGS", "LISTS", "QUESTION", "Answer", "Attempt", "Prediction", "Progress", "Record"]
-__all__ += ["Sentence", "Table", "attempts", "best", "by_number", "calibration", "hints_taken", "merge"]
+__all__ += [
+    "Reply",
+    "Review",
+    "Sentence",
+    "Table",
+    "attempts",
+    "best",
+    "by_number",
+    "calibration",
+    "hints_taken",
+    "merge",
+]
 __all__ += [
     "note_attempt",
     "note_hint",

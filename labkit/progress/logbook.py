@@ -7,7 +7,7 @@ is added and never taken away; the one change to an old one is that a run settle
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from .entries import (
     to_attempt,
     to_prediction,
 )
+from .interviews import Reply, Review, examine_reply, examine_review
 from .record import LISTS, Record, entries_in, foreign
 from .words import Sentence, Table, count
 
@@ -122,6 +123,21 @@ class Progress:
         """Store that the exercise was set back to its beginning; attempts and hints stay. Raises as note_attempt."""
         examine_drill(question)
         self._add("resets", {"question": question, "at": _now()})
+
+    def note_reply(self, reply: Reply) -> Reply:
+        """Store what was said in an interview, with the time of now, and return it when it is on disk: before it is
+        scored, so that no words get lost. Raises ValueError for what is no reply, see `Reply`."""
+        reply = replace(reply, at=_now())
+        examine_reply(reply)
+        self._add("replies", asdict(reply))
+        return reply
+
+    def note_review(self, review: Review) -> Review:
+        """Store how an answer was scored, as `note_reply` does. Raises ValueError for what is no review."""
+        review = replace(review, at=_now())
+        examine_review(review)
+        self._add("reviews", asdict(review) | {"points": list(review.points), "wrong": list(review.wrong)})
+        return review
 
     def record(self) -> Record:
         """What the file says now."""

@@ -4,7 +4,7 @@ It is computed from the document and holds none of it; neither the document nor 
 file that may be anybody's. Tables hold no dates, so that a saved notebook does not change from day to day.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ from .entries import (
     to_attempt,
     to_prediction,
 )
+from .interviews import Reply, Review, is_reply, is_review, to_reply, to_review
 from .words import Sentence, Table, count, markdown
 
-LISTS = ("predictions", "attempts", "hints", "model_answers", "resets")
+LISTS = ("predictions", "attempts", "hints", "model_answers", "resets", "replies", "reviews")
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,16 @@ class Record:
     """What one progress file says, as far as this version can read it: in the order in which it was written.
 
     `hints` is the highest number taken, by question; `opened` are the questions whose model answer was looked at. An
-    attempt that is not the learner's own counts nowhere here.
+    attempt that is not the learner's own counts nowhere here. `replies` and `reviews` are those of mock interviews, the
+    reviews by time.
     """
 
     predictions: tuple[Prediction, ...]
     attempts: tuple[Attempt, ...]
     hints: Mapping[str, int] = field(hash=False)
     opened: frozenset[str] = frozenset()
+    replies: tuple[Reply, ...] = ()
+    reviews: tuple[Review, ...] = ()
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "Record":
@@ -49,7 +53,14 @@ class Record:
         for entry in filter(is_hint, entries_in(document, "hints")):
             hints[entry["question"]] = max(entry["number"], hints.get(entry["question"], 0))
         opened = (entry for entry in entries_in(document, "model_answers") if is_named(entry))
-        return cls(tuple(predictions), tuple(attempts), hints, frozenset(entry["question"] for entry in opened))
+        return cls(
+            tuple(predictions),
+            tuple(attempts),
+            hints,
+            frozenset(entry["question"] for entry in opened),
+            tuple(to_reply(entry) for entry in entries_in(document, "replies") if is_reply(entry)),
+            tuple(sorted(_reviews(document), key=lambda review: review.when)),
+        )
 
     @classmethod
     def load(cls, path: Path) -> "Record":
@@ -122,15 +133,27 @@ class Record:
         )
 
     def overview(self) -> Table:
-        """The whole: predictions, answers, and how sure the learner was. It holds no dates."""
+        """The whole: predictions, answers, how sure the learner was, interviews. It holds no dates."""
         parts = [self.summary(), self.answers(), *([self.calibration()] if self.sure() else [])]
-        return Table("\n\n".join(parts))
+        return Table("\n\n".join([*parts, *([self.interviewed()] if self.replies else [])]))
+
+    def interviewed(self) -> Sentence:
+        """How many interviews there were, and how many answers."""
+        sittings = len({reply.interview for reply in self.replies})
+        answers = sum(reply.follow_up == 0 for reply in self.replies)
+        return Sentence(
+            f"Your mock interviews: {sittings}, with {count(answers, 'answer')}. `labkit interview --history` has more."
+        )
 
 
 def _row(row: Prediction) -> tuple[object, ...]:
     sure = "" if row.confidence is None else f"{row.confidence} %"
     outcome = "not run yet" if row.right is None else f"{'✓ the same' if row.right else f'✗ {row.outcome}'}"
     return row.question, row.answer, sure, outcome
+
+
+def _reviews(document: Mapping[str, Any]) -> Iterator[Review]:
+    return (to_review(entry) for entry in entries_in(document, "reviews") if is_review(entry))
 
 
 # --- the document

@@ -99,6 +99,7 @@ def test_importing_it_imports_nothing_else_of_labkit() -> None:
     assert sorted(re.findall(r"'(labkit[^']*)'", out)) == [
         "labkit.progress",
         "labkit.progress.entries",
+        "labkit.progress.interviews",
         "labkit.progress.jsonfile",
         "labkit.progress.logbook",
         "labkit.progress.record",
