@@ -14,7 +14,22 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import checks, drills, errata, explore, faults, interview, live, locks, panels, progress, sim, stories, viz
+    from . import (
+        checks,
+        choosing,
+        drills,
+        errata,
+        explore,
+        faults,
+        interview,
+        live,
+        locks,
+        panels,
+        progress,
+        sim,
+        stories,
+        viz,
+    )
     from .checks import judge
     from .explore import search
     from .locks.lease import Lease
@@ -40,20 +55,10 @@ __all__ = [
     "search",
     "settle",
 ]
-__all__ += [
-    "checks",
-    "drills",
-    "errata",
-    "explore",
-    "faults",
-    "live",
-    "locks",
-    "panels",
-    "progress",
-    "sim",
-    "stories",
-    "viz",
-]
+
+_ROOMS = "checks choosing drills errata explore faults interview live locks panels progress sim stories viz".split()
+__all__ += ["checks", "choosing", "drills", "errata", "explore", "faults", "interview", "live", "locks", "panels"]
+__all__ += ["progress", "sim", "stories", "viz"]
 
 _HOME = {
     "Lease": "locks.lease",
@@ -69,20 +74,6 @@ _HOME = {
     "predict": "progress",
     "settle": "progress",
 }
-_ROOMS = (
-    "checks",
-    "drills",
-    "errata",
-    "explore",
-    "faults",
-    "live",
-    "locks",
-    "panels",
-    "progress",
-    "sim",
-    "stories",
-    "viz",
-)
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from labkit.choosing import (
     QUESTIONS,
     SCHEMES,
+    asked,
     choose,
     combinations,
     compared,
@@ -21,6 +22,7 @@ from labkit.choosing import (
     recorded,
     rules,
     table,
+    turns,
 )
 from labkit.choosing.schemes import Scheme
 from labkit.cli import app
@@ -113,12 +115,25 @@ def test_a_lock_that_sticks_or_is_deleted_by_others_would_be_found_out_even_for_
     assert all(against_the_matrix(wrong, given) for given in ANSWERS if given["harm"] == "work")
 
 
-def test_where_no_lock_is_the_answer_for_data_the_lock_that_it_spares_breaks() -> None:
+def test_where_no_lock_is_the_answer_the_lock_that_it_spares_breaks() -> None:
     for given in ANSWERS:
         choice = choose(given)
-        if given["harm"] == "data" and not SCHEMES[choice.scheme].rows:
+        if choice.spares:
             cells = [RECORD[place] for place in choice.cells if place in RECORD]
             assert not cells or "U" in {cell.verdict for cell in cells}, given
+
+
+def test_cells_with_a_u_are_only_those_of_a_lock_that_is_spared() -> None:
+    for given in ANSWERS:
+        choice = choose(given)
+        letters = {RECORD[place].verdict for place in choice.cells if place in RECORD}
+        assert bool(choice.spares) == ("U" in letters or not SCHEMES[choice.scheme].rows), given
+
+
+def test_a_question_that_changes_neither_scheme_nor_reason_turns_nothing() -> None:
+    at_one_statement = {question.name: turns({"place": "statement"}, question.name) for question in QUESTIONS[2:]}
+    assert at_one_statement == {"newest": False, "length": False, "waiting": True, "service": False}
+    assert all(turns({}, question.name) for question in QUESTIONS)
 
 
 def test_the_rows_that_schemes_name_are_rows_of_the_matrix() -> None:
@@ -137,6 +152,12 @@ def test_an_effect_outside_makes_the_last_column_matter() -> None:
 
 def test_only_columns_of_the_matrix_matter() -> None:
     assert {column for given in ANSWERS for column in matters(given)} == set(COLUMNS)
+
+
+def test_the_table_of_the_questions_has_every_answer() -> None:
+    page = asked()
+    assert all(f"`{name}`: {says}" in page for question in QUESTIONS for name, says in question.options.items())
+    assert [line.split("`")[1] for line in page.splitlines()[2:]] == [question.name for question in QUESTIONS]
 
 
 # -- what it refuses
@@ -195,9 +216,21 @@ def told(*arguments: str, typed: str = "") -> Any:
 
 
 def test_the_command_asks_for_what_is_not_given_and_names_the_scheme() -> None:
-    result = told("harm=data", "place=store", "newest=yes", typed="\nqueue\n\n")
+    result = told("harm=data", "place=store", "newest=yes", typed="queue\nredis\n")
     assert result.exit_code == 0 and "fenced: a fenced lock" in result.stdout
-    assert RECORD["R6b", "F2"].replay in result.stdout and "How long is it held?" in result.stderr
+    assert RECORD["R6b", "F2"].replay in result.stdout and "What do the others do meanwhile?" in result.stderr
+
+
+def test_the_command_does_not_ask_what_can_change_nothing() -> None:
+    result = told("place=statement", typed="queue\n")
+    assert result.exit_code == 0 and "statement: one conditional statement" in result.stdout
+    assert [question.name for question in QUESTIONS if question.asks in result.stderr] == ["waiting"]
+
+
+def test_the_command_takes_no_answer_for_granted_and_asks_until_it_has_one() -> None:
+    result = told("harm=data", "newest=no", "length=short", "waiting=leave", "service=redis", typed="\nshop\nkey\n")
+    assert result.exit_code == 0 and "key: an idempotency key" in result.stdout
+    assert "Answer with statement or database or store or key or nothing." in result.stderr
 
 
 def test_the_command_gives_a_program_the_choice() -> None:
@@ -208,5 +241,12 @@ def test_the_command_gives_a_program_the_choice() -> None:
 
 
 def test_the_command_refuses_what_is_no_answer() -> None:
-    result = told("harm=some", typed="\n" * 5)
-    assert result.exit_code == 2 and "harm='some' is no answer" in result.stderr
+    result = told("harm=some")
+    assert result.exit_code == 2 and "harm='some' is no answer" in result.stderr and "Where is" not in result.stderr
+
+
+def test_cells_that_speak_against_a_lock_are_headed_so() -> None:
+    every = PLAIN | {"place": "statement"}
+    result = told(*(f"{name}={value}" for name, value in every.items()))
+    assert "Why no lock: what the safety matrix says of R3 (SET NX PX; compare and delete):" in result.stdout
+    assert "F2           U" in result.stdout

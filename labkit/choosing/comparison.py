@@ -1,5 +1,5 @@
-"""Twelve ways to keep two from doing harm, side by side: what becomes of each in a pause, a failover, a clock's jump,
-which number it has for a store, and how one waits.
+"""Twelve services that keep two from doing harm, side by side: what becomes of each in a pause, a failover, a clock's
+jump, which number it has for a store, and how one waits.
 
 Where a run settles an entry, the letter beside it is that of the recorded matrix, with the cell it stands in. Entries
 without a letter are words: of the manual, or the source, that the last column names; nothing here has run them.
@@ -94,7 +94,7 @@ compared = (
             "create revision of the own key",
             "in line, by revision",
         ),
-        "waiting: etcd's documentation",
+        "a new leader: etcd's documentation",
         {"pause": "R9 F2", "failover": "R9 F4", "clock": "R9 F5", "number": "R9-revision F2"},
     ),
     Compared(
@@ -109,9 +109,9 @@ compared = (
         "manuals of MySQL and PostgreSQL, on SELECT … FOR UPDATE",
     ),
     Compared(
-        "a version column",
-        ("the write finds another version", "the same", "does not matter", "the version", "read again, try again"),
-        "notebook 01",
+        "a claimed row: version, owner, lease",
+        ("the write finds another version", "the same", "does not matter", "the version", "ask again"),
+        "notebook 01, with a version alone",
         {"pause": "R10 F2", "failover": "R10 F4", "clock": "R10 F5", "number": "R10 F2"},
     ),
     Compared(
@@ -169,7 +169,7 @@ compared = (
 def table(record: Record | None = None) -> str:
     """The comparison in Markdown. record: the matrix; the recorded one without any."""
     cells = recorded() if record is None else record
-    lines = [("scheme", *COLUMNS.values(), "whose word"), ("---",) * (len(COLUMNS) + 2)]
+    lines = [("service", *COLUMNS.values(), "whose word"), ("---",) * (len(COLUMNS) + 2)]
     for row in compared:
         entries = (_entry(row, column, words, cells) for column, words in zip(COLUMNS, row.entries, strict=True))
         lines.append((f"**{row.scheme}**", *entries, row.word))

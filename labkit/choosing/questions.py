@@ -58,15 +58,34 @@ QUESTIONS = (
 )
 
 
+def asked() -> str:
+    """The questions and their answers as a table in Markdown, for a page without a kernel."""
+    lines = ["| question | it asks | answers |", "| --- | --- | --- |"]
+    for number, question in enumerate(QUESTIONS, 1):
+        answers = "<br>".join(f"`{name}`: {says}" for name, says in question.options.items())
+        lines.append(f"| {number} `{question.name}` | {question.asks} | {answers} |")
+    return "\n".join(lines)
+
+
+def refuse(answers: Mapping[str, str]) -> None:
+    """Raises ValueError for a question that is none, and for an answer that there is not. Open ones may be missing."""
+    known = {question.name: question for question in QUESTIONS}
+    for name, answer in answers.items():
+        if name not in known:
+            raise ValueError(f"There is no question {name!r}; the six are {', '.join(known)}.")
+        if answer not in known[name].options:
+            raise ValueError(f"{name}={answer!r} is no answer: {_to(known[name])}")
+
+
 def accept(answers: Mapping[str, str]) -> dict[str, str]:
     """All six answers, in the order of the questions. Raises ValueError for a question that is none, one that is not
     answered, and an answer that there is not."""
-    names = [question.name for question in QUESTIONS]
-    for name in answers:
-        if name not in names:
-            raise ValueError(f"There is no question {name!r}; the six are {', '.join(names)}.")
+    refuse(answers)
     for question in QUESTIONS:
-        if answers.get(question.name) not in question.options:
-            given = f"{question.name}={answers[question.name]!r} is no answer" if question.name in answers else "Open"
-            raise ValueError(f"{given}: {question.asks} Answer {question.name} with {' or '.join(question.options)}.")
-    return {name: answers[name] for name in names}
+        if question.name not in answers:
+            raise ValueError(f"Open: {_to(question)}")
+    return {question.name: answers[question.name] for question in QUESTIONS}
+
+
+def _to(question: Question) -> str:
+    return f"{question.asks} Answer {question.name} with {' or '.join(question.options)}."

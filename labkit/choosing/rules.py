@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
+from ..explore.matrix import ROWS
 from .questions import QUESTIONS, accept
 from .schemes import SCHEMES, Scheme
 
@@ -19,20 +20,30 @@ OUTSIDE = ("F10",)
 @dataclass(frozen=True)
 class Choice:
     """scheme: its name, see SCHEMES.  reason: why, and what to know of those who wait, in whole sentences.  cells: of
-    the safety matrix: of the scheme, in the columns that matter; where no lock is the answer and the scheme has no row,
-    of the lock that it spares.  instead: what to do instead of a lock, empty where a lock is the answer."""
+    the safety matrix: of the scheme, in the columns that matter; or, if `spares` names a row, of the lock that one
+    would have taken, and against it.  instead: what to do instead of a lock, empty where a lock is the answer."""
 
     scheme: str
     reason: str
     cells: tuple[Place, ...]
     instead: str
+    spares: str = ""
+
+    @property
+    def heading(self) -> str:
+        """What the cells are there for."""
+        if not self.spares:
+            return "What the safety matrix says of it:"
+        why = "no lock" if SCHEMES[self.scheme].kind == "no lock" else "no lock is enough"
+        return f"Why {why}: what the safety matrix says of {self.spares} ({ROWS[self.spares].says}):"
 
     @property
     def says(self) -> str:
         return SCHEMES[self.scheme].says
 
     def __str__(self) -> str:
-        no_lock = f" No lock: {self.instead}" if self.instead else ""
+        lead = "No lock" if SCHEMES[self.scheme].kind == "no lock" else "Instead"
+        no_lock = f" {lead}: {self.instead}" if self.instead else ""
         return f"{self.scheme}: {self.says}. {self.reason}{no_lock}"
 
 
@@ -41,8 +52,10 @@ def choose(answers: Mapping[str, str]) -> Choice:
     given = accept(answers)
     scheme = SCHEMES[_named(given)]
     reason = " ".join(filter(None, (scheme.why, _of_the_newest(scheme, given), getattr(scheme, given["waiting"]))))
-    rows, columns = (scheme.rows, matters(given)) if scheme.rows else ((_spared(given),), _telling(given))
-    return Choice(scheme.name, reason, tuple(product(rows, columns)), scheme.instead)
+    if scheme.rows:
+        return Choice(scheme.name, reason, tuple(product(scheme.rows, matters(given))), scheme.instead)
+    spared = _spared(given)
+    return Choice(scheme.name, reason, tuple(product((spared,), _telling(given))), scheme.instead, spared)
 
 
 def _named(a: Mapping[str, str]) -> str:
@@ -106,9 +119,7 @@ def _spared(a: Mapping[str, str]) -> str:
 
 
 def _telling(a: Mapping[str, str]) -> tuple[str, ...]:
-    """Where to look at a spared lock: at what it would have done, or at what it would have done wrong."""
-    if a["harm"] == "work":
-        return WORK
+    """Where to look at a spared lock: at what it would have done wrong."""
     return OUTSIDE if a["place"] == "key" else ("F2", "F3")
 
 
@@ -117,6 +128,17 @@ def combinations() -> Iterator[dict[str, str]]:
     names = [question.name for question in QUESTIONS]
     for answers in product(*(question.options for question in QUESTIONS)):
         yield dict(zip(names, answers, strict=True))
+
+
+def turns(given: Mapping[str, str], name: str) -> bool:
+    """Whether the question `name` can still turn the scheme or the reason, once those in `given` are answered."""
+    seen: dict[tuple[str, ...], set[tuple[str, str]]] = {}
+    for answers in combinations():
+        if given.items() <= answers.items():
+            rest = tuple(answer for question, answer in answers.items() if question != name)
+            choice = choose(answers)
+            seen.setdefault(rest, set()).add((choice.scheme, choice.reason))
+    return any(len(choices) > 1 for choices in seen.values())
 
 
 def decisive(answers: Mapping[str, str]) -> tuple[str, ...]:

@@ -23,6 +23,13 @@ class Scheme:
     leave: str = "Whoever is refused reads again, then tries again or gives up."
     queue: str = "Who must be served in order goes into a queue, with one worker for each key."
 
+    @property
+    def kind(self) -> str:
+        """Whether it is a lock, makes one needless, or is for where none is enough."""
+        if not self.instead:
+            return "lock"
+        return "none is enough" if self.name == "gate" else "no lock"
+
 
 POLLS = {
     "leave": "Others ask again after a random pause, and give up in bounded time.",
@@ -55,13 +62,15 @@ _ALL = (
         "a row locked in its own transaction",
         "The database queues those who wait, and if it gives up on a holder, the holder's writes go with the lock. "
         "Not run here: the manuals of MySQL and PostgreSQL say so of SELECT … FOR UPDATE.",
-        instead="BEGIN, SELECT … FOR UPDATE, UPDATE …, COMMIT; jobs with SKIP LOCKED. Nothing slow in between.",
+        instead="BEGIN, SELECT … FOR UPDATE, UPDATE …, COMMIT. Of a table of jobs each worker takes a row that nobody "
+        "has locked: SKIP LOCKED. Nothing slow in between.",
         queue="The database's own queue, bounded by its lock time-out.",
     ),
     Scheme(
         "claim",
         "a claimed row: owner, version, lease",
-        "The claim, its end and the result are in one database, and completion checks (version, owner).",
+        "To claim a row is to write into it who works on it, until when, and a version one higher. Claim, end and "
+        "result are in one database, and completion checks (version, owner).",
         rows=("R10",),
         **POLLS,
     ),
@@ -83,8 +92,8 @@ _ALL = (
     Scheme(
         "fenced-queue",
         "a queue of ZooKeeper's or etcd's, and a store that registers its number",
-        "The grant survives failovers and restarts, its number (czxid, create revision) never goes back, and the store "
-        "compares it.",
+        "The grant survives failovers and restarts, its number never goes back (ZooKeeper's czxid, etcd's create "
+        "revision: the number of the change that made the own entry), and the store compares it.",
         rows=("R8-czxid", "R9-revision"),
         **IN_LINE,
     ),
@@ -102,8 +111,8 @@ _ALL = (
         "no lock is enough: put something that checks in front",
         "Against a pause no lock service protects what cannot refuse.",
         instead="Let one process, or one table, be the only way there: it takes requests with a version or a key, and "
-        "refuses. If that cannot be, a lock with a margin above all delays together makes harm rare (notebook 06, "
-        "three bounds); find it by reconciling, and say so.",
+        "refuses. If that cannot be, a lock with a margin for the bounds that you can name makes harm rare (notebook "
+        "06, three bounds); find it by reconciling, and say so.",
         leave="Whoever is refused at the gate is told so.",
         queue="The gate's queue is the order.",
     ),

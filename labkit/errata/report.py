@@ -1,4 +1,5 @@
-"""The errata for people: what the runs of each have shown, as a block in a shell, as JSON, and as a page of the docs.
+"""The errata for people: what the runs of each have shown, as a line or a block in a shell, as JSON, and as a page of
+the docs.
 
 An erratum is as it should be if the run of what the article says broke the claim and the run of the repair kept it. One
 that is not run here says why, and who says so instead.
@@ -54,9 +55,13 @@ def summary(rows: Sequence[Row]) -> str:
     """How many were run, and which are not as they should be."""
     played = sum(row.wrong is not None for row in rows)
     said = f"{len(rows)} errata, {played} of them run: "
+    if len(rows) == 1:
+        said = f"1 erratum, {'run' if played else 'not run'}: "
     if odd := [row.erratum.number for row in rows if not row.as_it_should_be]:
         return f"{said}{', '.join(odd)} not as it should be, the article's way broken and the repair sound."
-    return f"{said}each breaks as said, and holds when repaired."
+    if not played:
+        return f"{said}its source is told instead." if len(rows) == 1 else f"{said}their sources are told instead."
+    return f"{said}{'it' if len(rows) == 1 else 'each'} breaks as said, and holds when repaired."
 
 
 # -- in a shell --------------------------------------------------------------------------------------------------------
@@ -64,10 +69,28 @@ def summary(rows: Sequence[Row]) -> str:
 LABEL = 10  # columns
 
 
+def legend() -> str:
+    """What the signs of a list mean."""
+    stars = "".join(f"{'★' * grade:<5}{says}\n" for grade, says in GRADES.items())
+    return f"{stars}{BROKE}{KEPT}   the article's way broke the claim; its repair kept it\n––   not run here"
+
+
+def line(row: Row, width: int = 80) -> Text:
+    """Number, grade, what the two runs have shown, and of the claim as much as one line holds."""
+    marks = "".join("–" if shown is None else MARKS[shown.holds] for shown in (row.wrong, row.right))
+    head = f"{row.erratum.number:<6}{row.stars:<5}{marks:<4}"
+    text = Text(head + textwrap.shorten(row.erratum.claim, max(width - len(head), 30), placeholder=" …"))
+    for nth, shown in enumerate((row.wrong, row.right)):
+        if shown is not None:
+            text.stylize(COLOURS[shown.holds], 11 + nth, 12 + nth)
+    return text
+
+
 def brief(row: Row, width: int = 80) -> Text:
-    """Number, claim, what the runs show, where; of one that is not run what is right, and who says so."""
-    unrun = [] if row.wrong is not None else [("is", row.erratum.truth), ("source", row.erratum.source)]
-    return _block(row, width, [("says", row.erratum.claim), *_shown(row), *unrun, ("where", row.erratum.where)])
+    """Number, claim, what is right, what the runs show, where; of one that is not run also who says so."""
+    unrun = [] if row.wrong is not None else [("source", row.erratum.source)]
+    says = [("says", row.erratum.claim), ("is", row.erratum.truth)]
+    return _block(row, width, [*says, *_shown(row), *unrun, ("where", row.erratum.where)])
 
 
 def full(row: Row, width: int = 80) -> Text:
@@ -87,7 +110,7 @@ def full(row: Row, width: int = 80) -> Text:
 
 
 def _block(row: Row, width: int, said: Iterable[tuple[str, str]]) -> Text:
-    head = Text(f"{row.erratum.number:<{LABEL}}{row.stars}  section {row.erratum.section}", "bold")
+    head = Text(f"{row.erratum.number:<{LABEL}}{row.stars}  section {row.erratum.section}, of the article", "bold")
     return Text("\n").join([head, *(_wrapped(label, text, width) for label, text in said if text)])
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from ..choosing import QUESTIONS, Choice, Record, choose, decisive, recorded
+from ..choosing import QUESTIONS, SCHEMES, Choice, Question, Record, choose, decisive, recorded
 from ..explore.report import COLOURS
 
 CARD = "background:#fff;color:#1b1f24;border:1px solid #d0d7de;border-radius:6px;padding:8px 12px;line-height:1.45;"
@@ -59,8 +59,9 @@ class Chooser(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """The widget for a live notebook, and for a saved one its words."""
         bundle: Any = super()._repr_mimebundle_(**kwargs)
         data = bundle[0] if isinstance(bundle, tuple) else bundle
+        asked = "".join(f"<li>{escape(q.asks)} {_answer(q, self.answers[q.name])}</li>" for q in QUESTIONS)
         more = f"<p>{escape(repr(self))} Run this cell to answer for yourself.</p>"
-        data.update({"text/plain": repr(self), "text/html": f"{self._said.value}\n{more}"})
+        data.update({"text/plain": repr(self), "text/html": f"<ol>{asked}</ol>\n{self._said.value}\n{more}"})
         return bundle
 
 
@@ -76,13 +77,19 @@ def _list(question: Any, value: str) -> Any:
     return widgets.Dropdown(options=options, value=value, layout={"width": "590px", "max_width": "100%"})
 
 
+def _answer(question: Question, name: str) -> str:
+    return f"<b>{escape(name)}</b>: {escape(question.options[name])}"
+
+
 def _shown(answers: Mapping[str, str], record: Record) -> str:
     """The choice as a card."""
     choice, turned = choose(answers), decisive(answers)
     parts = [f"<b>{escape(choice.scheme)}: {escape(choice.says)}</b>", escape(choice.reason)]
     if choice.instead:
-        parts.append(f"<b>No lock.</b> {escape(choice.instead)}")
+        head = "No lock." if SCHEMES[choice.scheme].kind == "no lock" else "No lock is enough."
+        parts.append(f"<b>{head}</b> {escape(choice.instead)}")
     parts.append(f"Another answer here, alone, would change it: {', '.join(turned)}.")
+    parts.append(escape(choice.heading))
     parts.append(" ".join(_cell(place, record) for place in choice.cells))
     return f'<div style="{CARD}">{"<br>".join(parts)}</div>'
 

@@ -303,14 +303,15 @@ STRENGTHS: dict[str, Callable[..., Any]] = {
 
 
 def until_done(comes: float) -> Callable[..., None]:
-    """Whoever is refused rests for a random while, and begins again."""
+    """Whoever is refused, or finds the lock's server away, rests for a random while, and begins again."""
 
     def actor(me: Any, p: SimpleNamespace) -> None:
         time.sleep(comes)
         clients, done = [impatient(me, PATIENCE, name) for name in FIVE], False
-        lock = me.lock(STRENGTHS[p.strength](clients, "stock", p.ttl, poll=p.ttl / 50))
-        while not done and (lease := acquire(me, lock, 10 * p.ttl)) is not None:
-            done = add_one(me, ClaimRegister, lease, 1.0)
+        lock = me.lock(STRENGTHS[p.strength](clients, "stock", p.ttl, poll=p.ttl / 20))
+        while not done:
+            lease = acquire(me, lock, 10 * p.ttl)
+            done = lease is not None and add_one(me, ClaimRegister, lease, 1.0)
             work(me, lock, lease, 0.0)
             time.sleep(0.0 if done else random.uniform(0.0, 5.0))
 

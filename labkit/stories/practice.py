@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -92,7 +93,9 @@ def taken_under_lock(me: Any, p: SimpleNamespace, stock: Any) -> bool:
 
 def taken_by_statement(me: Any, p: SimpleNamespace, stock: Any) -> bool:
     time.sleep(2.0)
-    return bool(stock.do("take one"))
+    taken = bool(stock.do("take one"))
+    me.note("one row changed: ship it" if taken else "no row changed: nothing to ship")
+    return taken
 
 
 last_piece = Story(
@@ -122,7 +125,7 @@ def discounted(total: int, seconds: float) -> int:
 
 def redeems(me: Any, p: SimpleNamespace) -> None:
     """A: has a coupon, of which a slow service says what it is worth for this order."""
-    total, lock = cell(me, "total", 10), lock_of(me, p)
+    total, lock = cell(me, "total", 10), lock_of(me, p, "order-7")
     for _ in range(5):
         seen, early = asked(total, p) if p.call != "inside" else (0, 0)
         lease = lock.acquire(60.0)
@@ -150,7 +153,7 @@ def asked(total: Any, p: SimpleNamespace) -> tuple[int, int]:
 def adds_an_item(me: Any, p: SimpleNamespace) -> None:
     """B: adds an item of ten to the same order."""
     time.sleep(3.0)
-    total, lock = cell(me, "total", 10), lock_of(me, p)
+    total, lock = cell(me, "total", 10), lock_of(me, p, "order-7")
     written = False
     while not written and (lease := lock.acquire(60.0)) is not None:
         seen = total.read()
@@ -185,7 +188,7 @@ def needs(*items: str) -> Callable[..., None]:
         held = list[Any]()
         for item in sorted(items) if p.order == "sorted" else items:
             lock = lock_of(me, p, item)
-            lease = lock.acquire(3 * p.ttl)
+            lease = lock.acquire(1.5 * p.ttl)
             if lease is None:
                 break
             held.append((lock, lease))
@@ -214,10 +217,8 @@ crossed_locks = Story(
 
 def forgets(me: Any, p: SimpleNamespace) -> None:
     """A: comes in three times, leaves as often as the story says, and does something else in the same thread."""
-    if p.watchdog == "yes":
-        lock = me.lock(WatchdogLock(me.redis(), "stock", p.ttl, 1.0, kind=ReentrantLock))
-    else:
-        lock = me.lock(ReentrantLock(me.redis(), "stock", p.ttl, 1.0))
+    kind = partial(WatchdogLock, kind=ReentrantLock) if p.watchdog == "yes" else ReentrantLock
+    lock = me.lock(kind(me.redis(), "stock", p.ttl, 1.0))
     leases = [lock.acquire(0.0) for _ in range(3)]
     time.sleep(1.0)
     for lease in leases[: 3 - p.unlocks - 1 : -1]:
@@ -231,8 +232,7 @@ def waits(me: Any, p: SimpleNamespace) -> None:
     """B: wants the lock for a moment."""
     time.sleep(0.5)
     lock = me.lock(ReentrantLock(me.redis(), "stock", p.ttl, 1.0))
-    lease = lock.acquire(150.0)
-    if lease is not None:
+    if (lease := lock.acquire(150.0)) is not None:
         leave(me, lock, lease)
 
 

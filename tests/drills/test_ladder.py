@@ -135,7 +135,7 @@ def test_a_point_that_does_not_exist_is_told_with_those_that_do(number):
 
 @pytest.mark.parametrize("of", [hint, model_answer, rubric])
 def test_an_unknown_question_is_told_with_those_that_there_are(of):
-    with pytest.raises(ValueError, match="No question is called 'q99'; there are [nq]1"):
+    with pytest.raises(ValueError, match=r"No question is called 'q99'; there are [nq]1"):
         of("q99")
 
 

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from labkit import errata, replay
 from labkit.cli import app
 from labkit.errata import ERRATA, Shown
+from labkit.errata.erratum import GRADES
 
 
 def labkit(*arguments: str, columns: int = 80) -> Any:
@@ -29,8 +30,30 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(errata, "ERRATA", {number: ERRATA[number] for number in ("E01", "E03", "E04", "E25")})
 
 
-def test_every_erratum_has_a_block_and_the_end_sums_up(few: None) -> None:
+def test_the_list_has_a_line_for_each_erratum_and_says_what_its_signs_mean(few: None) -> None:
     result = labkit()
+    assert (result.exit_code, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert [line[:15].split() for line in lines[:4]] == [
+        ["E01", "★", "––"], ["E03", "★★", "✗✓"], ["E04", "★★★", "✗✓"], ["E25", "★", "✗✓"],
+    ]  # fmt: skip
+    assert lines[2] == "E04   ★★★  ✗✓  The value of the lock is the client's id."
+    assert lines[5:8] == [f"{'★' * grade:<5}{GRADES[grade]}" for grade in (3, 2, 1)]
+    assert lines[8].startswith("✗✓   the article's way broke the claim")
+    assert lines[-1] == "4 errata, 3 of them run: each breaks as said, and holds when repaired."
+
+
+def test_a_claim_too_long_for_its_line_is_cut_with_a_sign(few: None) -> None:
+    assert labkit(columns=50).stdout.splitlines()[2] == "E04   ★★★  ✗✓  The value of the lock is the …"
+
+
+def test_one_erratum_is_told_in_the_singular() -> None:
+    assert labkit("E22").stdout.endswith("\n1 erratum, run: it breaks as said, and holds when repaired.\n")
+    assert labkit("E01").stdout.endswith("\n1 erratum, not run: its source is told instead.\n")
+
+
+def test_every_erratum_has_a_block_and_the_end_sums_up(few: None) -> None:
+    result = labkit("--all")
     assert (result.exit_code, result.stderr) == (0, "")
     blocks = result.stdout.split("\n\n")
     assert [block.split()[0] for block in blocks[:-1]] == ["E01", "E03", "E04", "E25"]
@@ -38,24 +61,24 @@ def test_every_erratum_has_a_block_and_the_end_sums_up(few: None) -> None:
 
 
 def test_a_block_has_the_claim_what_the_runs_show_and_where(few: None) -> None:
-    block = labkit().stdout.split("\n\n")[2].splitlines()
-    assert block[:3] == [
-        "E04       ★★★  section 2.2, 4.3, 5.2",
+    block = labkit("--all").stdout.split("\n\n")[2].splitlines()
+    assert [line for line in block if line[:4] in ("E04 ", "says", "run ")] == [
+        "E04       ★★★  section 2.2, 4.3, 5.2, of the article",
         "says      The value of the lock is the client's id.",
         "run       ✗ A's release at t = 12.002 s deleted the lock stock that A/T2 held",
     ]
-    assert [line[:10].strip() for line in block] == ["E04", "says", "run", "", "repaired", "where", ""]
+    assert [line[:10].strip() for line in block if line[0] != " "] == ["E04", "says", "is", "run", "repaired", "where"]
 
 
 def test_of_one_that_is_not_run_the_source_is_told(few: None) -> None:
-    block = labkit().stdout.split("\n\n")[0]
+    block = labkit("--all").stdout.split("\n\n")[0]
     assert "\nsource    Not a question for a run" in block
     assert "\nrun" not in block
 
 
 @pytest.mark.parametrize("columns", [80, 100])
 def test_no_line_is_wider_than_the_terminal(few: None, columns: int) -> None:
-    widest = max(map(len, labkit(columns=columns).stdout.splitlines()))
+    widest = max(map(len, labkit("--all", columns=columns).stdout.splitlines()))
     assert columns - 20 < widest <= columns
 
 

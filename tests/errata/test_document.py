@@ -45,10 +45,10 @@ def test_the_page_of_the_docs_is_what_the_runs_say_now() -> None:
 
 def test_the_page_is_written_once_and_then_unchanged(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tool.main([]) == 0
-    assert "changed. 1 errata" in capsys.readouterr().out
+    assert "changed. 1 erratum" in capsys.readouterr().out
     written = page.read_bytes()
     assert tool.main(["--check"]) == 0
-    assert "unchanged. 1 errata" in capsys.readouterr().out
+    assert "unchanged. 1 erratum" in capsys.readouterr().out
     assert page.read_bytes() == written
 
 

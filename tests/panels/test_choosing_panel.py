@@ -58,6 +58,7 @@ def test_a_saved_notebook_keeps_the_words() -> None:
     bundle = chooser(**STORE)._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in bundle
     assert bundle["text/plain"] in bundle["text/html"] and "R6b F2 <b>D</b>" in bundle["text/html"]
+    assert all(question.asks in bundle["text/html"] for question in QUESTIONS)
 
 
 def test_two_choosers_of_one_answer_show_the_same_bytes() -> None:
@@ -75,3 +76,9 @@ def test_a_cell_that_is_not_recorded_is_said_to_be() -> None:
 
 def test_where_no_lock_is_the_answer_it_says_so_in_words() -> None:
     assert "No lock." in said(chooser(place="statement")) and "No lock." not in said(chooser(place="database"))
+    assert "No lock is enough." in said(chooser(harm="data", place="nothing"))
+
+
+def test_cells_that_speak_against_a_lock_are_headed_so() -> None:
+    assert "Why no lock: what the safety matrix says of R3" in said(chooser(place="statement"))
+    assert "What the safety matrix says of it:" in said(chooser(**STORE))

@@ -49,7 +49,7 @@ def test_a_claim_refuses_the_late_write_and_keeps_the_holders(mishap: str) -> No
     assert holds(timeline) is True
 
 
-def test_a_late_claim_evicts_the_rightful_holder_and_loses_no_update() -> None:
+def test_a_late_claim_pushes_the_rightful_holder_out_and_loses_no_update() -> None:
     timeline = play("careful-holder", mishap="before-claim", store="claim", look="no")
     assert writes(timeline) == {"A": "ok", "B": "fail"}
     assert holds(timeline) is True
@@ -63,6 +63,13 @@ def test_who_claims_late_and_then_looks_at_its_clock_leaves_nobody_to_write() ->
 def test_an_order_of_grants_refuses_the_late_claim() -> None:
     assert writes(play("late-token", store=ClaimRegister)) == {"A": "ok", "B": "fail"}
     assert writes(play("late-token", store=FencedRegister)) == {"B": "ok"}
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_a_claim_has_no_count_that_a_service_could_lose(ahead: int) -> None:
+    timeline = play("repeated-token", store=ClaimRegister, ahead=ahead)
+    assert holds(timeline) is True
+    assert holds(timeline, "no_stale_write") is True
 
 
 # -- while the answers are under way ------------------------------------------------------------------------------
@@ -125,6 +132,13 @@ def test_a_weak_lock_costs_attempts_and_no_update(strength: str, mishap: str) ->
     assert holds(timeline) is True
 
 
+def test_who_finds_the_server_away_comes_again() -> None:
+    """With this seed B asks n1 while it is down."""
+    timeline = play("crowd", strength="one", mishap="forgets", seed=44)
+    assert [event.node for event in timeline.find("note") if "gives up" in event.name] == ["B"]
+    assert sorted(op.node for op in timeline.ops("write") if op.outcome == "ok") == ["A", "B", "C", "D"]
+
+
 def test_a_lock_that_keeps_its_word_spares_all_attempts() -> None:
     for strength, mishap in (("one", "none"), ("five", "none"), ("five", "forgets")):
         assert all(op.outcome == "ok" for op in play("crowd", strength=strength, mishap=mishap).ops("write"))
@@ -143,10 +157,10 @@ def test_while_all_bounds_are_kept_no_single_mishap_loses_an_update() -> None:
     assert kept.outcome.name == "EXHAUSTED"
 
 
-def test_two_mishaps_within_the_bounds_are_covered_by_the_margin() -> None:
+def test_two_mishaps_within_the_bounds_are_covered_by_a_long_lease() -> None:
     """A's fifth command is its write. It stands still, and the write is late; or a clock jumps too; or twice."""
     for tape in ("pause.A.5=2,delay.A.5=1", "step.B.1=1,pause.A.5=2", "pause.A.4=2,pause.A.5=2"):
-        timeline = play("timing", tape=tape)
+        timeline = play("timing", tape=tape, margin=0.0)
         assert holds(timeline) is True
         assert (timeline.ops("write")[0].ret or 0.0) > 16.0
 
@@ -156,3 +170,10 @@ def test_a_lease_that_is_longer_than_a_pause_still_needs_a_margin() -> None:
     twice: dict[str, Any] = {"tape": "pause.A.4=2,pause.A.5=2", "lease": 30.0}
     assert holds(play("timing", margin=0.0, **twice)) is False
     assert holds(play("timing", margin=15.0, **twice)) is True
+
+
+@pytest.mark.parametrize(("margin", "kept"), [(0.0, False), (15.0, False), (22.0, False), (26.0, True)])
+def test_the_margin_covers_the_sum_of_what_may_come_after_the_look(margin: float, kept: bool) -> None:
+    """After it, A stands still for 14.5 s, and its write is on its way for 10.5 s."""
+    timeline = play("timing", tape="pause.A.4=2,pause.A.5=2,delay.A.5=1", lease=40.0, margin=margin)
+    assert holds(timeline) is kept
