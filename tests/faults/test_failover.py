@@ -323,6 +323,6 @@ def test_a_failover_is_the_same_twice_and_replays_from_its_tape() -> None:
 def test_the_picture_of_a_failover_has_a_lane_for_each_server_and_an_arrow_between_them() -> None:
     timeline = play(holding(0, 5), holding(1, 3), faults=[R1, Failover(at=0.5)])
     picture = layout(timeline)
-    assert {"redis", "r1", "promote", "down"} <= {label.text for label in picture.labels}
+    assert {"redis", "r1", "promoted to primary", "down"} <= {label.text for label in picture.labels}
     (arrow,) = [arrow for arrow in picture.arrows if arrow.color == GREY]  # what no client sends
     assert arrow.y0 < arrow.y1
