@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
 from itertools import count
 from typing import Any, Self
 
@@ -23,6 +25,7 @@ from .sqlconnection import FIRST, LONGEST, OURS, WAIT, Statement, Waited
 from .sqlstage import Line, SqlStage
 
 LOCKED, DEADLOCK = 1205, 1213  # the server's numbers for these errors
+GOING = 10  # seconds of real time in which the server is done with connections that have been killed
 STILL = 1.0  # seconds in which nobody gets on, until it is called a deadlock
 MARK = re.compile(r"'(?:[^']|'')*'|\?|%")
 WRITES = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(?:INSERT|UPDATE|DELETE|REPLACE)\b", re.I | re.S)
@@ -38,11 +41,8 @@ class MariaStage(SqlStage):
     """A new database of `server`; leaving the `with` drops it."""
 
     def __init__(self, server: MariaDbServer, world: World, schema: str, turns: Sequence[str] = ()) -> None:
-        self.world, self.turns = world, turns
-        self._begun, self._before = 0.0, dict[str, int]()
-        self.triggers, self.log = [], []
+        self._on(world, turns)
         self._server, self._name = server, f"stage_{next(_numbers)}"
-        self._theirs: list[MariaConnection] = []
         with server.connect() as connection:
             connection.cursor().execute(f"CREATE DATABASE {self._name}")
         self._elsewhere = self._raw()
@@ -51,13 +51,13 @@ class MariaStage(SqlStage):
 
     def __exit__(self, *exc: object) -> None:
         self._hang_up()
-        self._elsewhere.cursor().execute(f"DROP DATABASE {self._name}")
+        self._elsewhere.cursor().execute(f"SET STATEMENT lock_wait_timeout = {GOING} FOR DROP DATABASE {self._name}")
         self._elsewhere.close()
 
     def connect(self, me: Any) -> Any:
         db = MariaConnection(self, me.name, self._raw())
-        self._theirs.append(db)
-        me.connections.append(Line(me, db))  # type: ignore[arg-type]
+        self._connections.append(db)
+        me.connections.append(Line(me, db))
         return db
 
     def rows(self, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
@@ -69,22 +69,18 @@ class MariaStage(SqlStage):
 
     change = rows
 
-    def new_round(self, turns: Sequence[str] = ()) -> None:
-        self.turns, self._begun = turns, self.world.now
-        self._before = {db.worker: db.count for db in self._theirs}
-
     def nobody_gets_on(self) -> bool:
         """Whether all whose transactions are open have been waiting for a while."""
-        return all(db.waited.seconds >= STILL / 2 for db in self._theirs if db.is_open)
+        return all(db.waited.seconds >= STILL / 2 for db in self._connections if db.is_open)
 
-    def _hang_up(self) -> None:
-        for db in self._theirs:
-            db.hang_up()
-        self._theirs.clear()
+    def kill(self, thread: int) -> None:
+        """Ends the server's side of a connection that cannot be spoken to."""
+        with suppress(driver().MySQLError):  # it has gone by itself
+            self._elsewhere.cursor().execute(f"KILL {thread}")
 
     def _raw(self) -> Any:
         raw = self._server.connect(self._name)
-        raw.cursor().execute("SET SESSION innodb_lock_wait_timeout = 0")
+        raw.cursor().execute("SET SESSION innodb_lock_wait_timeout = 0, lock_wait_timeout = 0")  # rows, and tables
         return raw
 
 
@@ -96,6 +92,7 @@ class MariaConnection:
     def __init__(self, stage: MariaStage, worker: str, raw: Any) -> None:
         self.stage, self.worker, self.raw = stage, worker, raw
         self.count, self.closed, self.waited = 0, False, Waited()
+        self.under_way = False  # a statement has been sent and not been answered yet
 
     def __getattr__(self, name: str) -> Any:
         """The driver's errors: db.IntegrityError and the others."""
@@ -150,20 +147,31 @@ class MariaConnection:
             self.raw.rollback()
 
     def hang_up(self) -> None:
-        if not self.closed:
+        """A connection in the middle of a statement, where its world had to leave a worker, answers nothing else: the
+        server is told to drop it, and the driver closes it when the world is."""
+        if self.closed:
+            return
+        if self.under_way or not self.raw.open:
+            self.stage.kill(self.raw.thread_id())
+            self.closed = True
+        else:
             self.give_up()
             self.close()
 
-    def do(self, text: str, step: Callable[[], Any]) -> None:
-        """The point, the statement, the note: as on SQLite."""
+    def do(self, text: str, *steps: Callable[[], Any]) -> None:
+        """The point, the statement, the note: as on SQLite. A statement for many rows is a step for each, which waits
+        by itself: what the others have changed stands, and must not be done again."""
         self.count += 1
         statement = Statement(self.worker, self.count, text)
         self.stage.point(statement)
-        self.waited, outcome = Waited(), "ok"
+        waits, outcome = list[Waited](), "ok"
         try:
             if WRITES.match(text) and self.isolation_level is not None and not self.in_transaction:
                 self.raw.begin()
-            _patiently(step, self.waited, self._is_victim)
+            for step in steps:
+                self.waited = Waited()
+                waits.append(self.waited)
+                _patiently(partial(self._sent, step), self.waited, self._is_victim)
         except OURS:
             outcome = ""
             raise
@@ -171,9 +179,16 @@ class MariaConnection:
             outcome = f"{type(error).__name__}: {error}"
             raise
         finally:
-            waited, self.waited = self.waited, Waited()
+            self.waited = Waited()
             if outcome:
-                self.stage.note(statement, outcome, waited.seconds)
+                self.stage.note(statement, outcome, sum(each.seconds for each in waits))
+
+    def _sent(self, step: Callable[[], Any]) -> None:
+        self.under_way = True
+        try:
+            step()
+        finally:
+            self.under_way = False
 
     def _is_victim(self) -> bool:
         """Whether there is a deadlock, and this the one to end it; it is rolled back then."""
@@ -200,8 +215,10 @@ class MariaCursor:
         return self
 
     def executemany(self, sql: str, parameters: Any, /) -> Self:
+        found = list[int]()
         rows = [_in_its_words(sql, each) for each in parameters]
-        self.connection.do(sql, lambda: [self._raw.execute(*each) for each in rows])
+        self.connection.do(sql, *[lambda row=row: found.append(self._raw.execute(*row)) for row in rows])
+        self._raw.rowcount = sum(found)
         return self
 
 

@@ -52,17 +52,21 @@ class SqlStage:
     `waited` (seconds, for others' locks)."""
 
     def __init__(self, world: World, schema: str, turns: Sequence[str] = ()) -> None:
-        self.world, self.turns = world, turns
-        self._begun, self._before = 0.0, dict[str, int]()
-        self.triggers: list[Callable[[Statement], None]] = []
-        self.log: list[dict[str, Any]] = []
+        self._on(world, turns)
         self._folder = tempfile.TemporaryDirectory(prefix="labkit-sql-", ignore_cleanup_errors=True)
         self._file = Path(self._folder.name) / "stage.db"
-        self._connections: list[Connection] = []
         self._outside = sqlite3.connect(self._file, timeout=0, isolation_level=None)
         for text in (f"PRAGMA {each}" for each in PRAGMAS):
             self._outside.execute(text)
         self._outside.executescript(schema)
+
+    def _on(self, world: World, turns: Sequence[str]) -> None:
+        """What a stage keeps, wherever its database is."""
+        self.world, self.turns = world, turns
+        self._begun, self._before = 0.0, dict[str, int]()
+        self.triggers: list[Callable[[Statement], None]] = []
+        self.log: list[dict[str, Any]] = []
+        self._connections: list[Any] = []  # what `connect` has given
 
     def __enter__(self) -> Self:
         return self
@@ -156,7 +160,7 @@ class Line:
 
     server = None
 
-    def __init__(self, me: Any, db: Connection) -> None:
+    def __init__(self, me: Any, db: Any) -> None:
         self.me, self.db = me, db
 
     def close(self) -> None:

@@ -85,8 +85,8 @@ ERRATA = [
         claim="To release safely one needs a Lua script that compares and deletes.",
         truth="Since Redis 8.4 there is DELEX key IFEQ value, in Valkey from 9.0 on DELIFEQ. Lua works on older ones.",
         where="notebook 02, “4 · The reply is lost”",
-        source="Not run on a real server here: no Redis of 8.4 is at hand; the simulated one at that version is in the "
-        "notebook. Redis documentation, DELEX and SET; Valkey documentation, DELIFEQ.",
+        source="Not run: the course asks for no server as new as that. The notebook has DELEX on a simulated one of "
+        "version 8.4. Redis documentation, DELEX and SET; Valkey documentation, DELIFEQ.",
     ),
     Erratum(
         number="E07",

@@ -75,9 +75,11 @@ def in_turn(make: Callable[[Any], Any], order: Order) -> Sequence[Any]:
 def ordered(what: str, make: Callable[[Any], Any], order: Order) -> Shown:
     """Whether of ten grants each later one shows more than the one before."""
     shown = in_turn(make, order)
+    if len(shown) != GRANTS:
+        return Shown(None, f"The client came to its end after {len(shown)} of {GRANTS} grants.")
     up = sum(before < after for before, after in pairwise(shown))
-    why = f"Of {GRANTS} grants, one after the other, {up} of {len(shown) - 1} {what} are above the one before."
-    return compared(up == len(shown) - 1, why)
+    why = f"Of {GRANTS} grants, one after the other, {up} of {GRANTS - 1} {what} are above the one before."
+    return compared(up == GRANTS - 1, why)
 
 
 def a_counter_on_each() -> Shown:

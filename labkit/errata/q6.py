@@ -46,7 +46,8 @@ ERRATA = [
         section="8, Q6",
         claim="ZooKeeper's protocol makes it linearizable.",
         truth="Its writes are; a read may be of the past, for any member answers it, unless sync comes first. The "
-        "recipe is right all the same: the order comes from the create, which is a write.",
+        "order in the recipe comes from the create, which is a write; but whoever looks for the own node after a lost "
+        "reply has to sync first, or a member that lags behind does not show it, and the client queues up twice.",
         where="exercise q6",
         source="The model answers from one copy, so it has no stale read to show. ZooKeeper's page on its consistency "
         "guarantees says so.",

@@ -234,6 +234,7 @@ ERRATA = [
         truth="Chapter 8 of the first edition. Worth adding: Junqueira on fencing, Curator's Tech Note 10, Jepsen on "
         "etcd, and the paper on Chubby.",
         where="notebook 06",
-        source="Not a question for a run: a reading list. The numbering of the second edition has not been looked up.",
+        source="Not a question for a run: a reading list. By its title the chapter is «The Trouble with Distributed "
+        "Systems»; editions may count differently.",
     ),
 ]

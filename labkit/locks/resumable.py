@@ -51,7 +51,8 @@ class Progress(NamedTuple):
 def take_over(db: Any, lock: TaskLock, task: str, worker: str) -> Progress | None:
     """Where to go on, or None: somebody else holds the lock, or its grant came too late to rely on. Then the table is
     as it was. `db`: a connection to SQLite as `sqlite3.connect` opens it, with no transaction open, and with TABLE.
-    Errors of the lock and of the database get out; after one of the database the lock has been given back."""
+    Errors of the lock and of the database get out; after one of the database the lock has been given back. Raises
+    ValueError, before the lock is asked for, for a connection that commits by itself or has a transaction open."""
     _check(db)
     lease = lock.acquire(0)
     if lease is None:
@@ -73,7 +74,8 @@ def commit_step(db: Any, progress: Progress, data: str, statements: Iterable[Sta
     or this step is finished already. Then stop and read nothing into it; `take_over` knows where the task is.
 
     The lease is not looked at: who is late, but not succeeded, has done nothing wrong. If a statement raises, nothing
-    stays. Raises ValueError, before the database is touched, for `data` of more than 10,000 bytes in UTF-8."""
+    stays. Raises ValueError, before the database is touched, for `data` of more than 10,000 bytes in UTF-8, and for a
+    connection as `take_over` refuses it."""
     _check(db)
     if (size := len(data.encode())) > LARGEST:
         raise ValueError(f"data has {size} bytes and may have {LARGEST}: keep what the next step needs, or its key.")
@@ -112,6 +114,10 @@ def _transaction(db: Any) -> Iterator[Any]:
 def _check(db: Any) -> None:
     if getattr(db, "isolation_level", "") is None or getattr(db, "autocommit", None) is True:
         raise ValueError("This connection commits each statement by itself: open one that does not (autocommit off).")
+    if db.in_transaction and getattr(db, "autocommit", None) is not False:  # there, one is always open
+        raise ValueError(
+            "This connection has a transaction open, which would end with ours: commit it or roll it back."
+        )
 
 
 def _give_back(lock: TaskLock, lease: Lease) -> None:

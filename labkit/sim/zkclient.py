@@ -62,6 +62,11 @@ class ZooKeeperClient(SessionKeeper):
         self._ask("DELETE", _path(path), str(version))
         return True
 
+    def sync(self, path: str) -> str:
+        """What comes after it on this connection sees all that was acknowledged before it, by whatever member."""
+        self._ask("SYNC", _path(path))
+        return path
+
     def ensure_path(self, path: str) -> bool:
         """Creates the node and those above it, as far as they are missing."""
         if self.exists(path) is None:

@@ -252,6 +252,10 @@ class Session:
         self._watched("child", words)
         return [node.stat(), sorted(node.children, key=lambda name: crc32(name.encode()))]  # in no useful order
 
+    def sync(self, life: Life, path: bytes) -> bytes:
+        """There is but one copy here, so that there is nothing to catch up with; the node need not exist."""
+        return path
+
     def _watched(self, kind: str, words: tuple[bytes, ...]) -> str:
         path = words[-1].decode()
         if b"-w" in words[:-1]:
@@ -268,4 +272,5 @@ REQUESTS: dict[str, Callable[..., Any]] = {
     "STAT": Session.stat,
     "GET": Session.get,
     "CHILDREN": Session.children,
+    "SYNC": Session.sync,
 }

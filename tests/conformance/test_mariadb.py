@@ -13,7 +13,7 @@ from labkit.drills import onmariadb
 from labkit.drills.mariastage import MariaStage
 from labkit.live import mariadb
 from labkit.live.mariadb import NO_DRIVER, NOT_FOUND, MariaDbNotFound, MariaDbServer, driver, find_mariadb
-from labkit.sim import World
+from labkit.sim import Stuck, World
 from tests.conftest import missing
 
 ROOT = Path(__file__).parent.parent.parent
@@ -144,6 +144,56 @@ def test_signs_of_the_driver_s_own_are_left_alone_in_a_text(server: MariaDbServe
 
     came, _, _ = played(server, GUARD, "", A=work)
     assert came["A"] == ("?", "a%s", 1)
+
+
+TWO_ROWS = f"{ONE_ROW} INSERT INTO guard VALUES ('price', 1, 'A');"
+ADD = "UPDATE guard SET token = token + ? WHERE resource = ?"
+
+
+def adds_to_both(db: Any) -> int:
+    with db:
+        return int(db.executemany(ADD, [(1, "price"), (1, "stock")]).rowcount)
+
+
+def test_what_many_rows_have_changed_is_not_changed_again_when_one_has_to_wait(server: MariaDbServer) -> None:
+    came, rows, log = played(server, TWO_ROWS, "ABBBBA", A=takes(7), B=adds_to_both)
+    assert [(row["worker"], row["waited"] > 0) for row in log] == [
+        ("A", False),
+        ("A", False),
+        ("B", True),
+        ("B", False),
+    ]
+    assert sorted(row[:2] for row in rows) == [("price", 2), ("stock", 8)]
+    assert came["B"] == 2
+
+
+def test_a_change_of_a_table_waits_in_virtual_time(server: MariaDbServer) -> None:
+    def alters(db: Any) -> str:
+        db.execute("ALTER TABLE guard ADD COLUMN more INTEGER")
+        return "done"
+
+    came, rows, log = played(server, ONE_ROW, "ABBBBA", A=takes(2), B=alters)
+    assert came == {"A": 1, "B": "done"}
+    assert rows == [("stock", 2, "A", None)]
+    assert [row["waited"] > 0 for row in log if row["worker"] == "B"] == [True]
+
+
+def test_a_statement_that_blocks_real_time_is_left_behind_with_its_transaction(server: MariaDbServer) -> None:
+    def sleeps(db: Any) -> None:
+        db.execute(TAKE, (9, "stock"))
+        db.execute("SELECT SLEEP(86400) FROM guard")
+
+    def worker(me: Any) -> None:
+        sleeps(stage.connect(me))
+
+    with World(patience=0.5) as world, MariaStage(server, world, ONE_ROW) as stage:
+        world.client("A").start(worker)
+        with pytest.raises(Stuck, match="blocked real time"):
+            world.run(until=600)
+        assert stage.rows("SELECT token FROM guard") == [(1,)]
+    with server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW DATABASES LIKE %s", (stage._name,))
+        assert cursor.fetchall() == ()
 
 
 def inserts_then_takes(db: Any) -> str:

@@ -144,6 +144,13 @@ def test_an_ephemeral_node_names_its_session(arena: Arena) -> None:
     assert stat.ephemeralOwner == zk.client_id[0]
 
 
+def test_a_sync_answers_with_its_path_also_for_a_node_that_is_not_there(arena: Arena) -> None:
+    zk = arena.client()
+    assert zk.sync(arena.root) == arena.root
+    zk.create(arena.root)
+    assert zk.sync(arena.root) == arena.root
+
+
 # -- sequence ----------------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from labkit.drills.q4.bench import Desk, Round, all_orders, pays, play
+from labkit.drills.q4.cast import Cast
 from labkit.drills.q4.checks import TRIALS
 from labkit.drills.q4.look import deadlocked, differences, guard_of, written
 from labkit.drills.q4.model import guarded, register
@@ -63,3 +64,16 @@ def test_a_round_in_which_a_deadlock_got_out_counts_for_nothing() -> None:
 def test_the_same_setting_plays_the_same() -> None:
     first, second = (TRIALS["atomic check"].play(guarded, SETTING) for _ in range(2))
     assert first == second
+
+
+def test_a_later_grant_of_an_owner_is_above_whatever_has_passed() -> None:
+    cast = Cast(SETTING.draw)
+    token, owner = cast.later((5, "A"), (7, "B"))
+    assert (token > 7, owner) == (True, "A")
+
+
+def test_what_cannot_be_stored_raises_no_error_of_the_database() -> None:
+    facts, _ = TRIALS["all or nothing"].play(guarded, Setting("q4", "all or nothing", "raises", 7))
+    raised = [call["raised"] for call in facts["rounds"][0]["calls"]]
+    assert raised[-1] == "OverflowError"
+    assert set(raised[:-1]) == {"IntegrityError", "OperationalError", ""}

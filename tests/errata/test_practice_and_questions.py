@@ -61,6 +61,18 @@ def test_e86_a_quota_stretches_what_runs(cpu: int, wall: int) -> None:
     assert q5.wall(cpu) == wall
 
 
+@pytest.mark.parametrize(("begins", "lost"), [(10_100, False), (15_000, False), (19_990, True)])
+def test_e86_a_collection_costs_the_lease_only_if_it_begins_just_before_a_renewal(begins: int, lost: bool) -> None:
+    assert bool(q5.stood_still([(begins, q5.wall(2000))]).find("lost", "A")) is lost
+
+
+def test_e86_throttles_would_cost_the_lease_if_their_period_were_longer_than_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(q5, "PERIOD", q5.TTL + q5.INTERVAL)
+    assert q5.quota_used_up().holds is True
+
+
 def test_the_tables_of_question_three_are_plain_sqlite() -> None:
     db = q3.tasks()
     assert isinstance(db, sqlite3.Connection)

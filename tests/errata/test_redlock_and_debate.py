@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from labkit import replay
-from labkit.errata import Erratum, Run, Shown
+from labkit.errata import Erratum, Run, Shown, debate
 from labkit.errata.five import together
 
 ROOT = Path(__file__).parents[2]
@@ -64,6 +64,23 @@ def test_what_is_not_run_says_why_and_who_says_so() -> None:
     for erratum in MINE:
         assert (erratum.wrong is None) == (erratum.right is None)
         assert erratum.wrong or erratum.source.startswith("Not run here, for it")
+
+
+@pytest.mark.parametrize("grants", [0, 1, 9])
+def test_too_few_grants_show_no_order(grants: int) -> None:
+    class Ends:
+        acquired = 0
+
+        def try_acquire(self) -> int:
+            if self.acquired == grants:
+                raise SystemExit
+            self.acquired += 1
+            return self.acquired
+
+        def release(self, lease: int) -> None: ...
+
+    shown = debate.ordered("numbers", lambda me: Ends(), lambda lease: lease)
+    assert shown == Shown(None, f"The client came to its end after {grants} of 10 grants.")
 
 
 # -- where the course teaches it ---------------------------------------------------------------------------------------

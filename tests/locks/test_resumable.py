@@ -206,6 +206,31 @@ def test_a_connection_that_commits_by_itself_is_refused(lock: OneLock) -> None:
     assert lock.grants == 0
 
 
+def test_a_transaction_of_the_callers_is_neither_committed_nor_rolled_back(
+    db: sqlite3.Connection, other: sqlite3.Connection, lock: OneLock
+) -> None:
+    db.execute("INSERT INTO effects VALUES ('the caller''s')")
+    with pytest.raises(ValueError, match="has a transaction open"):
+        take_over(db, lock, "task", "A")
+    with pytest.raises(ValueError, match="has a transaction open"):
+        commit_step(db, Progress("task", "A", 1, 0, "", Lease("task", "t", None, FAR)), "", [])
+    assert (lock.grants, db.in_transaction, effects(other)) == (0, True, [])
+    db.rollback()
+    assert taken(db, lock).epoch == 1
+
+
+def test_where_a_transaction_is_always_open_that_is_no_reason(db: sqlite3.Connection, lock: OneLock) -> None:
+    class AlwaysOpen:
+        """As `sqlite3.connect(…, autocommit=False)` gives it from Python 3.12 on."""
+
+        autocommit, in_transaction = False, True
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(db, name)
+
+    assert take_over(AlwaysOpen(), lock, "task", "A") is not None
+
+
 def test_a_commit_that_fails_leaves_no_transaction_open(
     db: sqlite3.Connection, other: sqlite3.Connection, lock: OneLock
 ) -> None:

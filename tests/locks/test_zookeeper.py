@@ -97,6 +97,32 @@ def waiting(lock: ZooKeeperLock, timeout: float | None = None) -> list[Any]:
     return ended
 
 
+class Behind:
+    """Between a lock and its client: the member that it has come to lags behind. It shows an empty queue until `sync`,
+    or until a transaction of one's own has been acknowledged. The first create's reply ends as `fails` says."""
+
+    def __init__(self, lock: ZooKeeperLock, fails: BaseException) -> None:
+        self._zk, self._lags, self._fails = lock.zk, True, [fails]
+        lock.zk = self
+
+    def create(self, path: str, value: bytes, **options: Any) -> Any:
+        made = self._zk.create(path, value, **options)
+        if self._fails:
+            raise self._fails.pop()
+        self._lags = False
+        return made
+
+    def sync(self, path: str) -> str:
+        self._lags = False
+        return str(self._zk.sync(path))
+
+    def get_children(self, path: str) -> list[str]:
+        return [] if self._lags else list(self._zk.get_children(path))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._zk, name)
+
+
 # -- waiting -----------------------------------------------------------------------------------------------------------
 
 
@@ -219,6 +245,72 @@ def test_a_grant_whose_reply_is_lost_is_found_again(direction: str) -> None:
 
 
 @played
+def test_a_member_that_lags_behind_does_not_make_the_lock_queue_up_behind_itself(scene: Scene) -> None:
+    lock = scene.lock()
+    lock.zk.ensure_path("/stock")
+    Behind(lock, ConnectionLoss("its reply is lost"))
+    lease = lock.acquire(2.0)
+    assert lease is not None
+    assert scene.queue() == [lease.token.rpartition("/")[2]]
+    assert lease.token.endswith("-0000000000")  # the place of the create whose reply was lost
+
+
+@played
+def test_a_create_that_was_interrupted_leaves_no_node_that_a_lagging_member_hides(scene: Scene) -> None:
+    lock = scene.lock()
+    lock.zk.ensure_path("/stock")
+    Behind(lock, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        lock.acquire(2.0)
+    assert scene.queue() == []
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_a_second_node_of_ones_own_is_not_waited_for_and_deleted(earlier: bool) -> None:
+    @played
+    def test(scene: Scene) -> None:
+        lock, enter = scene.lock(), ZooKeeperLock._enter
+
+        def twice(token: str) -> Any:
+            found = enter(lock, token), enter(lock, token)
+            return found[earlier]
+
+        lock._enter = twice  # type: ignore[method-assign]
+        lease = lock.acquire(2.0)
+        assert lease is not None
+        assert scene.queue() == [lease.token.rpartition("/")[2]]
+
+    test()
+
+
+@played
+def test_who_gives_up_sends_one_delete(scene: Scene) -> None:
+    one, other = scene.lock("A"), scene.lock("B")
+    taken(one)
+    asked = scene.requests("B")
+    assert other.acquire(1.0) is None
+    assert asked == ["CREATE", "CHILDREN", "GET", "DELETE"]
+
+
+@played
+def test_a_session_that_ends_before_we_have_joined_costs_nothing(scene: Scene) -> None:
+    lock = scene.lock()
+    scene.suspended(lock)
+    ended = waiting(lock, 60.0)
+    time.sleep(10.0)
+    scene.heal()
+    time.sleep(3.0)
+    assert lock._sessions == 1
+    assert lock.holding(ended[0])
+
+
+@pytest.mark.parametrize("name", ["stock", "/stock/", "/", "/shop//stock", "/shop/../stock", "/./stock"])
+def test_a_name_that_is_no_path_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name!r} is not the path of a lock: give one like '/stock'"):
+        ZooKeeperLock(None, name)
+
+
+@played
 def test_the_parent_is_made_at_the_first_grant(scene: Scene) -> None:
     lock = ZooKeeperLock(scene.lock().zk, "/shop/stock/apples")
     assert taken(lock).name == "/shop/stock/apples"
@@ -273,6 +365,38 @@ def test_a_release_out_of_reach_is_done_later_and_may_be_repeated(scene: Scene) 
     time.sleep(2.0)
     assert scene.queue() == []
     lock.release(lease)  # it was ours to the end
+    assert lock._held == {}
+
+
+@played
+def test_who_has_tried_a_release_holds_no_more_and_is_told_of_no_loss(scene: Scene) -> None:
+    told = list[str]()
+    lock = scene.lock(on_lost=told.append)
+    lease = taken(lock)
+    scene.suspended(lock)
+    with pytest.raises(ConnectionLoss):
+        lock.release(lease)
+    with pytest.raises(LeaseLost):
+        lock.extend(lease)
+    scene.heal()
+    time.sleep(2.0)
+    assert not lock.holding(lease)
+    scene.suspended(lock)
+    assert told == ["SUSPENDED"]  # before the release
+
+
+@played
+def test_a_release_under_way_ends_the_holding(scene: Scene) -> None:
+    lock, found = scene.lock(), list[bool]()
+    lease, delete = taken(lock), lock.zk.delete
+
+    def late(node: str) -> None:
+        delete(node)
+        found.append(lock.holding(lease))
+
+    lock.zk.delete = late
+    lock.release(lease)
+    assert found == [False]
 
 
 @played

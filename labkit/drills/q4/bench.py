@@ -200,3 +200,9 @@ def books(draw: random.Random, item: int = 71) -> Statement:
 def adds(draw: random.Random) -> Statement:
     """A row of its own."""
     return "INSERT INTO item VALUES (?, ?, ?)", (draw.randrange(1000, 10**7), 7, draw.randrange(1, 9))
+
+
+def adds_and_changes(draw: random.Random) -> list[Statement]:
+    """A row of its own and then its number: the other way round there is nothing to change yet."""
+    insert = adds(draw)
+    return [insert, books(draw, insert[1][0])]

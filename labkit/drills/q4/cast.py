@@ -10,6 +10,7 @@ from typing import Any
 from .bench import Pair
 
 NAMES = ("order-7", "order-8", "stock", "account-12", "report")
+QUOTED = ("l'ordre-7", "Anna's cart", "baker's-12")  # a name is data: nothing that it holds may end a text in SQL
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,14 @@ class Cast:
         """An owner whose place in the alphabet says nothing of who comes first."""
         return f"{self.draw.randrange(16**6):06x}-{letter}"
 
-    def resources(self, count: int) -> list[str]:
-        return self.draw.sample(NAMES, count)
+    def later(self, pair: Pair, *passed: Pair) -> Pair:
+        """What the owner of `pair` has got in its next grant: a token above its own and those of `passed`."""
+        return max(token for token, _ in (pair, *passed)) + self.draw.randrange(1, 5), pair[1]
+
+    def resources(self, count: int, quoted: bool = False) -> list[str]:
+        """quoted: the first has an apostrophe in its name."""
+        drawn = self.draw.sample(NAMES, count)
+        return [self.draw.choice(QUOTED), *drawn[1:]] if quoted else drawn
 
 
 def shown_pair(pair: Sequence[Any]) -> str:

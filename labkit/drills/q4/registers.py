@@ -31,8 +31,11 @@ def odd(call: Mapping[str, Any], this: Mapping[str, Any]) -> Remark | None:
 def order_of_tokens(cast: Cast) -> tuple[dict[str, Pair], list[tuple[str, str, Pair]]]:
     """The guard at first, and who comes: the story so far, the resource, the pair."""
     a, b, c = cast.rising(3)
-    mine, other = cast.resources(2)
+    again = cast.later(a, c)
+    last = cast.later(again)
+    mine, other = cast.resources(2, quoted=True)
     guard = {other: (b[0] + 1, cast.owner("X"))}
+    own = "the same owner in a later grant"
     return guard, [
         ("Nobody has registered for it yet", mine, a),
         ("It has registered already", mine, a),
@@ -41,6 +44,11 @@ def order_of_tokens(cast: Cast) -> tuple[dict[str, Pair], list[tuple[str, str, P
         ("It has registered already", mine, b),
         (f"{shown_pair(b)} has registered", mine, c),
         (f"{shown_pair(c)} has registered", mine, b),
+        (f"{shown_pair(c)} has registered, and this owner has got another grant", mine, again),
+        (f"{shown_pair(again)} has registered, and this owner has got another grant", mine, last),
+        (f"{shown_pair(last)} has registered, {own}", mine, again),
+        (f"{shown_pair(last)} has registered, {own}", mine, a),
+        ("It has registered already", mine, last),
         (f"{shown_pair(guard[other])} has registered", other, a),
         (f"{shown_pair(guard[other])} has registered", other, (guard[other][0] + 1, cast.owner("Y"))),
     ]

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from .bench import Pair, Statement, adds, books, pays
+from .bench import Pair, Statement, adds, adds_and_changes, books, pays
 from .cast import Cast, shown_pair
 
 NONE_YET = "UPDATE item SET number = number + 1 WHERE id = ?", (99_999,)  # there is no such item
 TWICE = "INSERT INTO orders VALUES (?, ?)", (7, "UNPAID")
 NO_TABLE = "INSERT INTO no_such_table VALUES (?)", (1,)
-RAISES = {TWICE[0]: ("IntegrityError",), NO_TABLE[0]: ("OperationalError", "ProgrammingError")}  # the second: PyMySQL
+TOO_BIG = "INSERT INTO item (id, order_id, number) VALUES (?, ?, ?)", (99_998, 7, 2**70)
+RAISES = {  # the second of two names is what PyMySQL raises
+    TWICE[0]: ("IntegrityError",),
+    NO_TABLE[0]: ("OperationalError", "ProgrammingError"),
+    TOO_BIG[0]: ("OverflowError", "DataError"),  # Python's own: no error of the database
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,9 @@ def own_second_write(cast: Cast) -> Script:
         Case("It writes a second time", mine, a, [books(draw, 72)]),
         Case("It writes once more, a statement that changes no row", mine, a, [NONE_YET]),
         Case("It writes what is there already", mine, a, [books(draw, 81), adds(draw), again]),
-        Case("It writes for the fifth time", mine, a, [pays(draw)]),
+        Case("It adds a row, and changes it in the next statement", mine, a, adds_and_changes(draw)),
+        Case("It has nothing to write", mine, a, []),
+        Case("It writes for the seventh time", mine, a, [pays(draw)]),
     ]
 
 
@@ -55,7 +62,24 @@ def late_writer(cast: Cast) -> Script:
         Case("It has registered last", mine, b, [books(draw), pays(draw)]),
         Case(f"{after}, and has written", mine, a, [books(draw, 72)]),
         Case(f"{after}, and {repeated}", mine, twin, [pays(draw)]),
+        Case(f"{after}, and there is nothing to write", mine, a, []),
+        Case(f"{after}, and there is such a row already", mine, a, [TWICE, pays(draw)]),
         Case("It has registered last", mine, b, [pays(draw, 8)]),
+    ]
+
+
+def late_in_its_own_process(cast: Cast) -> Script:
+    """One owner is granted the lock twice: what began under the first grant is late, though it bears the same name."""
+    draw = cast.draw
+    (a,) = cast.rising(1)
+    again = cast.later(a)
+    (mine,) = cast.resources(1)
+    after = f"{shown_pair(again)} has registered, the same owner in a later grant"
+    return {mine: a}, [
+        Case("It is the one who has registered", mine, a, [pays(draw)]),
+        Case(after, mine, a, [books(draw)], {mine: again}),
+        Case("It has registered last", mine, again, [books(draw), pays(draw)]),
+        Case(f"{after}, and has written", mine, a, [pays(draw, 8)]),
     ]
 
 
@@ -69,6 +93,7 @@ def registered_first(cast: Cast) -> Script:
         Case("It is the one who has registered", mine, a, [pays(draw), books(draw)]),
         Case(never, mine, (c[0] * 10, c[1]), [books(draw), adds(draw)]),
         Case("It is still the one who has registered", mine, a, [books(draw, 72)]),
+        Case(f"This owner has registered with {a[0]}, and not with its later grant", mine, cast.later(a), [pays(draw)]),
     ]
 
 
@@ -104,7 +129,7 @@ def other_guards(cast: Cast) -> Script:
     """Each resource has its own: one holder's token is the higher, and that says nothing."""
     draw = cast.draw
     a, b = cast.rising(2)
-    one, two = cast.resources(2)
+    one, two = cast.resources(2, quoted=True)
     return {one: a, two: b}, [
         Case("It is the one who has registered", one, a, [pays(draw)]),
         Case("It is the one who has registered", two, b, [pays(draw, 8)]),
@@ -125,6 +150,7 @@ def all_or_nothing(cast: Cast) -> Script:
         Case("Its second statement raises", mine, a, [books(draw), bad[1], pays(draw)]),
         Case("After that all its statements are sound", mine, a, [pays(draw), books(draw), adds(draw)]),
         Case("Its first statement raises", mine, a, [bad[0], pays(draw)]),
+        Case("Its last statement has a number that the database cannot store", mine, a, [books(draw), TOO_BIG]),
     ]
 
 
@@ -137,6 +163,7 @@ def every_way_out(cast: Cast) -> Script:
         Case("It has the highest token, and has not registered", mine, b, [pays(draw)]),
         Case("Nobody has registered for this resource", other, b, [pays(draw)]),
         Case("Its second statement raises", mine, a, [books(draw), TWICE]),
+        Case("Its last statement has a number that the database cannot store", mine, a, [pays(draw), TOO_BIG]),
         Case(f"{shown_pair(b)} has registered", mine, a, [pays(draw)], {mine: b}),
         Case("It has registered last", mine, b, [pays(draw)]),
     ]
@@ -145,6 +172,7 @@ def every_way_out(cast: Cast) -> Script:
 SCRIPTS: Mapping[tuple[str, str], Callable[[Cast], Script]] = {
     ("own second write", "plain"): own_second_write,
     ("late writer", "plain"): late_writer,
+    ("late writer", "one owner"): late_in_its_own_process,
     ("registered first", "plain"): registered_first,
     ("missing guard row", "plain"): missing_guard_row,
     ("one guard", "rows"): rows_of_one_guard,

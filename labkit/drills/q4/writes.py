@@ -72,11 +72,14 @@ def _judged(call: Mapping[str, Any], before: Any, this: Mapping[str, Any], setti
 
 
 def _refused(call: Mapping[str, Any], before: Any, said: str, this: Mapping[str, Any], strict: bool) -> Remark | None:
+    held = guard_of(before, call["args"][0])
+    guard = f"The guard held {shown_pair(held) if held else 'no row for it'}."
+    if call["raised"] and any(text in RAISES for text, _ in call["args"][3]):
+        return fail(f"{call['about']}: {told(call)} raised {call['raised']}, and did not return. {guard}")
     if remark := raised(call, this):
         return remark
-    held = guard_of(before, call["args"][0])
     if call["value"]:
-        return fail(f"{said}. The guard held {shown_pair(held) if held else 'no row for it'}.")
+        return fail(f"{said}. {guard}")
     if changed := differences(before, call["tables"]):
         return fail(f"{said}, and yet it changed something: {changed}.")
     if strict and call["shown"] != "False":

@@ -13,17 +13,27 @@ def register(db, resource, token, owner):
         return count == 1
 
 
-def guarded(db, resource, token, owner, statements):
-    db.execute("BEGIN IMMEDIATE")
+def carry_out(db, statements):
+    """The exception that one of them raises, if any."""
     try:
         for sql, params in statements:
             db.execute(sql, params)
+    except Exception as error:
+        return error
+    return None
+
+
+def guarded(db, resource, token, owner, statements):
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        error = carry_out(db, statements)
         (count,) = db.execute(
             "SELECT count(*) FROM guard WHERE resource = ? AND token = ? AND owner = ?", (resource, token, owner)
         ).fetchone()
         if not count:
-            db.rollback()
             return False
+        if error is not None:
+            raise error
         db.commit()
         return True
     finally:

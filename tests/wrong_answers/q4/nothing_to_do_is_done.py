@@ -1,0 +1,31 @@
+"""loses: late writer
+
+Where there is nothing to write nobody is refused.
+"""
+
+
+def register(db, resource, token, owner):
+    with db:
+        db.execute(
+            "INSERT INTO guard VALUES (?, ?, ?) ON CONFLICT (resource) DO UPDATE "
+            "SET token = excluded.token, owner = excluded.owner WHERE excluded.token > token",
+            (resource, token, owner),
+        )
+        row = db.execute("SELECT token, owner FROM guard WHERE resource = ?", (resource,)).fetchone()
+    return row == (token, owner)
+
+
+def guarded(db, resource, token, owner, statements):
+    if not statements:
+        return True
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        row = db.execute("SELECT token, owner FROM guard WHERE resource = ?", (resource,)).fetchone()
+        if row == (token, owner):
+            for sql, params in statements:
+                db.execute(sql, params)
+        db.commit()
+        return row == (token, owner)
+    except BaseException:
+        db.rollback()
+        raise
