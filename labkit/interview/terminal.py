@@ -1,15 +1,15 @@
 """A mock interview in a terminal: asks, times, has the answer scored, asks again, proves, and sums up.
 
 At a keyboard each choice is one key; from a pipe each is a line, so that a script can play a whole interview. What is
-no choice gets a sentence and is asked anew. Ctrl-C or the end of the input leaves at any point, and what was said until
-then is kept: words when they are entered, the score once the key points have been ticked.
+no choice gets a sentence and is asked anew. Ctrl-C, the end of the input or of the terminal leaves at any point, and
+what was said until then is kept: words when they are entered, the score once the key points have been ticked.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from ..progress import Progress
+from .leaving import at_last, leaving
 from .proof import claim, prove
 from .scoring import RULE, allowed, said, summarise
 from .sitting import Sitting
@@ -110,9 +111,11 @@ def play(sittings: Sequence[Sitting], screen: Screen) -> bool:
     screen.say(f"A mock interview: {names}. For each answer {LIMITS}.")
     screen.say("Ctrl-C leaves at any point; what you have said until then is kept.", "dim")
     try:
-        for number, sitting in enumerate(sittings, 1):
-            screen.say(f"\nQuestion {number} of {len(sittings)} · {sitting.drill.name} · {sitting.drill.title}", "bold")
-            ask(sitting, screen)
+        with leaving():
+            for number, sitting in enumerate(sittings, 1):
+                head = f"{sitting.drill.name} · {sitting.drill.title}"
+                screen.say(f"\nQuestion {number} of {len(sittings)} · {head}", "bold")
+                ask(sitting, screen)
     except (KeyboardInterrupt, EOFError):
         screen.say("\nYou have left the interview. What you said until then is kept.", "yellow")
         return False
@@ -133,7 +136,8 @@ def ask(sitting: Sitting, screen: Screen) -> None:
         screen.say(f"{minutes(now.seconds)} {how}; {minutes(limit)} were allowed.", "dim")
         now = _score(now, screen)
         now = replace(now, clear=int(screen.key("How well could you be followed?", CLEAR)))
-        now = _follow_up(now, screen)
+        for step in _follow_up(now, screen):
+            now = step
 
 
 @contextmanager
@@ -141,17 +145,22 @@ def _noted(sitting: Callable[[], Sitting]) -> Iterator[None]:
     """The review as it stands is noted, however the block ends."""
     try:
         yield
+    except BaseException:
+        at_last()
+        raise
     finally:
         sitting().note()
 
 
 def _listen(screen: Screen, limits: str, take: Callable[[str, float], Sitting]) -> Sitting:
-    """Hears an answer; lines that were entered before an interrupt are an answer too."""
+    """Hears an answer; lines that were entered before an interrupt are an answer too, and so they are before any
+    other end: a terminal that is closed fails in many ways."""
     lines: list[str] = []
     start = screen.clock()
     try:
         seconds = screen.answer(lines, limits)
-    except (KeyboardInterrupt, EOFError):
+    except BaseException:
+        at_last()
         if _joined(lines):
             take(_joined(lines), screen.clock() - start)
         raise
@@ -186,23 +195,25 @@ def _ticks(sitting: Sitting, kind: str, claims: Sequence[str], screen: Screen) -
     return ticked
 
 
-def _follow_up(sitting: Sitting, screen: Screen) -> Sitting:
-    """Asks the follow-up, has it proved or answered, and asks whether it was got."""
+def _follow_up(sitting: Sitting, screen: Screen) -> Iterator[Sitting]:
+    """Asks the follow-up, has it proved or answered, and asks whether it was got. Yields the sitting at each step, for
+    the next one may be interrupted."""
     missed = f"You missed {', '.join(map(str, sitting.missed))}" if sitting.missed else "You missed nothing"
     screen.say(f"\n{missed}. The interviewer goes on:", "bold")
     screen.say(sitting.asks.asks, indent=2)
     sitting = _listen(screen, "", sitting.followed)
-    sitting = _settle(sitting, screen, {"p": "prove it", "a": "the answer"})
+    sitting = yield from _settle(sitting, screen, {"p": "prove it", "a": "the answer"})
     screen.say(sitting.asks.answer, indent=2)
     if not sitting.proved:
-        sitting = _settle(sitting, screen, {"p": "prove it", "g": "go on"})
-    return replace(sitting, got=GOT[screen.key("Had you answered it?", GOT)])
+        sitting = yield from _settle(sitting, screen, {"p": "prove it", "g": "go on"})
+    yield replace(sitting, got=GOT[screen.key("Had you answered it?", GOT)])
 
 
-def _settle(sitting: Sitting, screen: Screen, choices: Mapping[str, str]) -> Sitting:
+def _settle(sitting: Sitting, screen: Screen, choices: Mapping[str, str]) -> Generator[Sitting, None, Sitting]:
     while screen.key("Next?", choices) == "p":
         show(sitting.asks.proof, screen)
         sitting = sitting.proven(after="a" not in choices)
+        yield sitting
     return sitting
 
 

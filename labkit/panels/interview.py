@@ -45,9 +45,12 @@ class Interview(widgets.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._show(_card(escape(head)), self.button("Begin", self._ask), _past())
 
     def button(self, label: str, act: Callable[[], None]) -> Any:
-        """A button; what goes wrong behind it is said in the panel, for nobody sees a callback's traceback."""
+        """A button; what goes wrong behind it is said in the panel, for nobody sees a callback's traceback. It acts
+        while it is shown: the second click of two comes when the first has led on."""
 
         def pressed(_: Any) -> None:
+            if not _shows(self, made):
+                return
             try:
                 act()
             except Exception as error:
@@ -199,6 +202,10 @@ def interview(
     that only go forward.  later: calls a function in so many seconds. Raises ValueError for a question that there is
     not."""
     return Interview(begin(questions, number), clock, later)
+
+
+def _shows(box: Any, part: Any) -> bool:
+    return any(child is part or _shows(child, part) for child in getattr(box, "children", ()))
 
 
 def _card(words: str) -> Any:

@@ -19,6 +19,8 @@ ASKED = re.compile(r"[nq][0-9]{1,3}")  # of an interview: n1 is oral only, q1 is
 GOT = ("yes", "partly", "no", "")  # whether the follow-up was answered; "" is not told
 PROVED = ("first", "after", "")  # when its run was looked at: before the printed answer, after it, or not
 
+YEARS = range(2000, 2900)  # of a time: a question may be due a hundred years later, and Windows knows years up to 3000
+
 
 @dataclass(frozen=True, repr=False)
 class Reply:
@@ -68,10 +70,13 @@ class Review:
 
 
 def moment(at: str) -> datetime:
-    """A time of the file as a datetime in UTC. Raises ValueError for what is none, or has no time zone."""
+    """A time of the file as a datetime in UTC. Raises ValueError for what is none, has no time zone, or lies in none of
+    the YEARS."""
     time = datetime.fromisoformat(at)
     if time.tzinfo is None:
         raise ValueError(f"{at!r} names no time zone.")
+    if time.year not in YEARS:
+        raise ValueError(f"The year of {at!r} must be one from {YEARS[0]} to {YEARS[-1]}.")
     return time.astimezone(UTC)
 
 

@@ -2,10 +2,10 @@
 
 `change` reads the document, lets a function alter it and replaces the file whole, under a lock, and only when something
 is different; `read` looks. A file that cannot be understood is put aside under a free name and said, never overwritten;
-where nothing can be written, that is said once and the document lives in memory until this Python ends. `load` looks at
-anybody's file and touches nothing; `join` adds one document to another. `blank` is what a missing file stands for:
-where it has a list, every file must have one; what a file holds besides is kept. It keeps no history, and what it says
-calls the document your progress.
+where nothing can be written, that is said once and the document lives in memory until the file can take it, at most
+until this Python ends. `load` looks at anybody's file and touches nothing; `join` adds one document to another. `blank`
+is what a missing file stands for: where it has a list, every file must have one; what a file holds besides is kept. It
+keeps no history, and what it says calls the document your progress.
 """
 
 import contextlib
@@ -35,24 +35,25 @@ Document = dict[str, Any]
 T = TypeVar("T")
 
 PATIENCE = 5.0  # seconds to wait for another process that writes; a write takes milliseconds
+LATER = 0.5  # seconds to wait for it at each try after that
 
-_in_memory: dict[Path, Document] = {}  # the documents that could not be written; they live as long as we do
+_in_memory: dict[Path, Document] = {}  # the documents that could not be written yet
 
 
 def change(path: Path, blank: Mapping[str, Any], alter: Callable[[Document], T]) -> T:
     """Read the file, `alter` its document in place and replace it, all under its lock; returns what `alter` returns.
 
-    An OSError does not get out: it is said on stderr, and from then on the document of this path lives in memory.
+    An OSError does not get out: it is said on stderr, and the document of this path lives in memory until a later call
+    finds that the file can be written; then what memory holds is joined to it.
     """
-    if path not in _in_memory:
-        try:
-            with _locked(path):
-                return _change_file(path, blank, alter)
-        except OSError as error:
-            print(
+    try:
+        with _locked(path):
+            return _change_file(path, blank, alter)
+    except OSError as error:
+        if path not in _in_memory:
+            _say(
                 f"Your progress cannot be saved to {path} ({error.strerror or error}), so it is kept in memory until "
-                "this Python ends; set LABKIT_HOME to a folder that can be written.",
-                file=sys.stderr,
+                "it can be, or this Python ends; set LABKIT_HOME to a folder that can be written."
             )
             _in_memory[path] = _last_known(path, blank)
     return alter(_in_memory[path])
@@ -146,11 +147,13 @@ def _change_file(path: Path, blank: Mapping[str, Any], alter: Callable[[Document
     except ValueError:
         _put_aside(path)
         document = None
-    document = document or _fresh(blank)
+    document = join(document or _fresh(blank), copy.deepcopy(_in_memory.get(path, {})))
     result = alter(document)
     if document != (load(path, blank) or _fresh(blank)):  # to look at it is no reason to rewrite it
         text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
         _replace(Path(os.path.realpath(path)), text.encode("utf-8", "backslashreplace"))
+    if _in_memory.pop(path, None) is not None:
+        _say(f"Your progress is saved to {path} again.")
     return result
 
 
@@ -160,7 +163,10 @@ def _put_aside(path: Path) -> None:
     while (aside := path.with_name(f"{path.name}.corrupt-{number}")).exists():
         number += 1
     path.rename(aside)
-    sentence = f"Your progress in {path} could not be read, so it is kept as {aside.name} and a new file is begun."
+    _say(f"Your progress in {path} could not be read, so it is kept as {aside.name} and a new file is begun.")
+
+
+def _say(sentence: str) -> None:
     print(sentence, file=sys.stderr)
 
 
@@ -185,20 +191,20 @@ def _locked(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     file = os.open(path.with_name(".progress.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        _wait_for(file)
+        _wait_for(file, LATER if path in _in_memory else PATIENCE)
         yield
     finally:
         os.close(file)
 
 
-def _wait_for(file: int) -> None:
-    end = time.monotonic() + PATIENCE
+def _wait_for(file: int, patience: float) -> None:
+    end = time.monotonic() + patience
     while True:
         try:
             return _try_lock(file)
         except (BlockingIOError, PermissionError):
             if time.monotonic() > end:
-                raise TimeoutError(f"another process has been writing there for {PATIENCE:g} seconds") from None
+                raise TimeoutError(f"another process has been writing there for {patience:g} seconds") from None
         except OSError:
             return None  # a file system without locks: that the file is replaced whole must do
         time.sleep(0.01)

@@ -1,8 +1,9 @@
 """`Progress`: the learner's file, read and written entry by entry.
 
 What is noted is on disk when the method returns; what is refused raises first and leaves the file as it was. Nothing is
-remembered between two calls but where `jsonfile` cannot write, so that several notebooks can share the file. An entry
-is added and never taken away; the one change to an old one is that a run settles it.
+remembered between two calls, so that several notebooks can share the file; only where `jsonfile` cannot write, which it
+says, it remembers for them and tries again with the next call. An entry is added and never taken away; the one change
+to an old one is that a run settles it.
 """
 
 import os
@@ -30,10 +31,17 @@ from .entries import (
     to_prediction,
 )
 from .interviews import Reply, Review, examine_reply, examine_review
-from .record import LISTS, Record, entries_in, foreign
+from .record import Record, entries_in, foreign
 from .words import Sentence, Table, count
 
 BLANK: Mapping[str, Any] = {"format": 1, "predictions": []}  # the other lists begin with their first entry
+COUNTED = {
+    "predictions": "prediction",
+    "attempts": "attempt",
+    "hints": "hint",
+    "replies": "reply",
+    "reviews": "review",
+}  # what `merge` counts, and the word for one of each
 
 
 @dataclass(frozen=True)
@@ -188,8 +196,8 @@ class Progress:
         """
         theirs = foreign(Path(other))
         merged = jsonfile.change(self.path, BLANK, lambda document: jsonfile.join(document, theirs))
-        counts = [count(len(entries_in(merged, name)), name.removesuffix("s")) for name in LISTS[:3]]
-        return Sentence(f"{other} is joined to your progress, which has {counts[0]}, {counts[1]} and {counts[2]} now.")
+        *most, last = (count(len(entries_in(merged, name)), thing, name) for name, thing in COUNTED.items())
+        return Sentence(f"{other} is joined to your progress, which has {', '.join(most)} and {last} now.")
 
     def _add(self, name: str, entry: dict[str, Any]) -> None:
         jsonfile.change(self.path, BLANK, lambda document: jsonfile.list_in(document, name).append(entry))

@@ -32,6 +32,6 @@ def _line(cells: Sequence[object]) -> str:
     return "| " + " | ".join(" ".join(cell.split()) for cell in escaped) + " |"
 
 
-def count(number: int, thing: str) -> str:
-    """1 hint, 2 hints."""
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+def count(number: int, thing: str, things: str = "") -> str:
+    """1 hint, 2 hints; `things` is for a plural that is no `thing` with an s."""
+    return f"{number} {thing if number == 1 else things or f'{thing}s'}"

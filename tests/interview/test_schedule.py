@@ -1,11 +1,13 @@
 """What is due is computed in UTC from the reviews alone; a person reads local times."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
 from labkit.interview import local, pick, slots, told, upcoming
 from labkit.interview.schedule import ASKED, due
+from labkit.progress.interviews import is_review
 
 from .conftest import review
 
@@ -68,6 +70,14 @@ def test_what_is_not_due_yet_is_not_asked():
 
 def test_a_question_that_is_no_more_in_the_kit_is_left_out():
     assert "n99" not in {slot.question for slot in slots([after(0, question="n99")])}
+
+
+@pytest.mark.parametrize("at", ["2000-01-01T00:00:00Z", "2899-12-31T23:59:59Z"])
+def test_the_first_and_the_last_date_that_a_file_may_hold_can_be_reckoned_with(at):
+    slot = slots([review(at=at, points=ALL)] * 9, ["n1"])[0]
+    assert slot.due is not None and is_review(asdict(review(at=at)))
+    for hours in (-14, 14):
+        assert told(slot, NOON, zone(hours)).startswith("due ")
 
 
 # -- time zones

@@ -121,17 +121,46 @@ def test_key_points_that_are_ticked_are_kept_when_the_follow_up_is_left(home):
     assert (review["points"], review["got"], review["clear"]) == ([1, 2, 4, 5, 6], "", 0)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process alone.")
-def test_an_interrupt_keeps_what_was_said(home):
+@pytest.mark.parametrize(("keys", "proved"), [("", ""), ("p", "first"), ("ap", "after"), ("pa", "first")])
+def test_a_run_that_was_looked_at_is_kept_when_the_input_ends_before_the_last_question(home, keys, proved):
+    done = interview("n1", lines=[*TO_THE_SCORE, "3", "", *keys])
+    assert done.exit_code == 1
+    (review,) = noted(home, "reviews")
+    assert (review["proved"], review["got"]) == (proved, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends these to no process alone.")
+@pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_to_end_keeps_what_was_said(home, ending):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen([*COMMAND, "n1"], env=surroundings(home), encoding="utf-8", **pipes) as run:  # type: ignore[call-overload]
         run.stdin.write("half a thought\n")
         run.stdin.flush()
         while "half a thought" not in run.stdout.readline():
             pass
-        run.send_signal(signal.SIGINT)
+        run.send_signal(getattr(signal, ending))
         out, err = run.stdout.read(), run.stderr.read()
     assert (run.returncode, err) == (1, "") and "You have left the interview." in out
+    assert noted(home, "replies")[0]["text"] == "half a thought"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals.")
+def test_a_terminal_that_is_closed_keeps_what_was_said(home):
+    import pty
+
+    own = "import os; os.open(os.ttyname(0), os.O_RDWR)"  # so it becomes the terminal of the session, and hangs it up
+    command = [sys.executable, "-c", f"{own}; {COMMAND[2]}", *COMMAND[3:], "n1"]
+    ours, theirs = pty.openpty()
+    ends = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+    surrounding = surroundings(home) | {"TERM": "xterm"}
+    with subprocess.Popen(command, env=surrounding, start_new_session=True, **ends) as run:  # type: ignore[call-overload]
+        os.close(theirs)
+        seen = b""
+        os.write(ours, b"half a thought\n")
+        while seen.count(b" > ") < 2:  # it asks for a second line
+            seen += os.read(ours, 10_000)
+        os.close(ours)
+        run.wait(60)
     assert noted(home, "replies")[0]["text"] == "half a thought"
 
 

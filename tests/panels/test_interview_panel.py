@@ -54,8 +54,11 @@ def shown(widget: Any) -> Iterator[Any]:
         yield from shown(child)
 
 
-def press(panel: Interview, label: str) -> None:
-    next(each for each in shown(panel) if getattr(each, "description", "") == label and hasattr(each, "click")).click()
+def press(panel: Interview, label: str, times: int = 1) -> None:
+    buttons = (each for each in shown(panel) if getattr(each, "description", "") == label and hasattr(each, "click"))
+    button = next(buttons)
+    for _ in range(times):
+        button.click()
 
 
 def text(panel: Interview) -> str:
@@ -195,6 +198,31 @@ def test_what_is_not_chosen_yet_is_asked_for(kernel: Kernel) -> None:
     press(panel, "I have answered")
     press(panel, "Scored")
     assert "Choose first how well you could be followed." in text(panel)
+
+
+def test_a_second_click_on_an_answer_notes_it_once(kernel: Kernel) -> None:
+    panel = begun(kernel, "n1")
+    press(panel, "I have answered", times=2)
+    assert len(record().replies) == 1 and "key points" in text(panel).lower()
+
+
+def test_a_second_click_on_next_skips_no_question(kernel: Kernel) -> None:
+    panel = begun(kernel, "n1", "n2", "n3")
+    score(panel, 6)
+    press(panel, "I have answered")
+    press(panel, "Show the answer")
+    panel.got.value = "yes"
+    press(panel, "Next", times=2)
+    assert "Question 2 of 3" in text(panel) and len(record().reviews) == 1
+
+
+def test_a_click_that_was_refused_may_be_made_again(kernel: Kernel) -> None:
+    panel = begun(kernel, "n1")
+    press(panel, "I have answered")
+    press(panel, "Scored")
+    panel.clear.value = 3
+    press(panel, "Scored")
+    assert "The interviewer goes on" in text(panel)
 
 
 def test_an_error_behind_a_button_is_said_in_the_panel(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:

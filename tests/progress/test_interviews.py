@@ -83,7 +83,10 @@ def test_what_is_no_review_is_refused_and_not_read(home: Path, wrong: dict[str, 
     assert written(home, {"reviews": [entry]}).record().reviews == ()
 
 
-@pytest.mark.parametrize("at", ["", "yesterday", "2026-01-01T00:00:00", None, 7])
+ODD = ["9999-12-31T23:59:59Z", "2900-01-01T00:00:00Z", "1999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"]
+
+
+@pytest.mark.parametrize("at", ["", "yesterday", "2026-01-01T00:00:00", None, 7, *ODD])
 def test_a_review_without_a_time_that_can_be_read_is_left_out(home: Path, at: object) -> None:
     assert written(home, {"reviews": [asdict(REVIEW) | {"at": at}]}).record().reviews == ()
 
@@ -117,7 +120,8 @@ def test_two_machines_are_joined_without_doubles(home: Path, tmp_path: Path) -> 
     other = Progress.open(tmp_path / "other")
     other.merge(Progress.open().path)
     other.note_review(replace(REVIEW, interview="two"))
-    Progress.open().merge(other.path)
+    other.note_reply(REPLY)
+    assert Progress.open().merge(other.path).endswith(" 0 hints, 1 reply and 2 reviews now.")
     Progress.open().merge(other.path)
     assert [review.interview for review in Progress.open().record().reviews] == ["one", "two"]
 

@@ -111,6 +111,10 @@ def test_a_file_that_is_a_link_stays_a_link(home: Path, tmp_path: Path) -> None:
 # --- a folder that cannot be written
 
 
+def denied(*_: object) -> None:
+    raise PermissionError(13, "Permission denied")
+
+
 @pytest.fixture
 def unwritable(home: Path) -> Path:
     """A file where the folder should be: nobody can write there, root included."""
@@ -133,10 +137,6 @@ def test_without_a_folder_the_course_goes_on_in_memory_and_says_so_once(
 
 def test_what_was_saved_earlier_is_still_known_in_memory(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     predict("02.crash", "never")
-
-    def denied(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
     monkeypatch.setattr(os, "replace", denied)
     predict("02.del", "never")
     assert [stored.question for stored in Progress.open().predictions()] == ["02.crash", "02.del"]
@@ -146,10 +146,6 @@ def test_what_was_saved_earlier_is_still_known_in_memory(home: Path, monkeypatch
 def test_a_file_that_may_not_be_read_is_not_replaced(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     predict("02.crash", "never")
     before = (home / "progress.json").read_text("utf-8")
-
-    def denied(_: Path) -> bytes:
-        raise PermissionError(13, "Permission denied")
-
     monkeypatch.setattr(Path, "read_bytes", denied)
     predict("02.del", "never")
     assert (home / "progress.json").read_text("utf-8") == before
@@ -165,6 +161,49 @@ def test_a_process_that_never_stops_writing_is_not_waited_for_for_ever(
         predict("02.crash", "never")
     assert "another process has been writing there for 0 seconds" in capsys.readouterr().err
     assert len(Progress.open().predictions()) == 1
+
+
+def test_the_file_is_tried_again_and_gets_what_memory_holds(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home.write_text("in the way")
+    predict("02.crash", "never")
+    home.unlink()
+    predict("02.del", "never")
+    predict("02.last", "never")
+    assert [entry["question"] for entry in document(home)["predictions"]] == ["02.crash", "02.del", "02.last"]
+    assert capsys.readouterr().err.splitlines()[1:] == [f"Your progress is saved to {home / 'progress.json'} again."]
+
+
+def test_what_others_wrote_meanwhile_is_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    predict("02.crash", "never")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", denied)
+        settle("02.crash", "never")
+        predict("02.del", "never")
+    elsewhere = dict(document(home)["predictions"][0], question="02.other")
+    write(home, {"predictions": [*document(home)["predictions"], elsewhere]})
+    predict("02.last", "never")
+    entries = document(home)["predictions"]
+    assert sorted(entry["question"] for entry in entries) == ["02.crash", "02.del", "02.last", "02.other"]
+    assert [entry["outcome"] for entry in entries if entry["question"] == "02.crash"] == ["never"]
+
+
+def test_a_look_saves_what_memory_holds(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", denied)
+        predict("02.crash", "never")
+    assert summary()
+    assert len(document(home)["predictions"]) == 1
+
+
+def test_a_function_that_raises_loses_nothing_of_what_memory_holds(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = home / "a.json"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", denied)
+        jsonfile.change(path, BLANK, lambda document: document["things"].append("one"))
+    with pytest.raises(KeyError):
+        jsonfile.change(path, BLANK, lambda document: document["no such name"])
+    jsonfile.change(path, BLANK, lambda document: None)
+    assert jsonfile.load(path, BLANK) == {"format": 1, "things": ["one"]}
 
 
 # --- change, read, load

@@ -111,7 +111,8 @@ def test_merging_adds_what_the_other_file_has(tmp_path: Path) -> None:
     other(tmp_path).note_hint("q1", 2)
     said = merge(other(tmp_path).path)
     assert said == (
-        f"{other(tmp_path).path} is joined to your progress, which has 0 predictions, 2 attempts and 1 hint now."
+        f"{other(tmp_path).path} is joined to your progress, which has 0 predictions, 2 attempts, 1 hint, "
+        "0 replies and 0 reviews now."
     )
     found = best("q1")
     assert found and (found.points, hints_taken("q1"), tries("q1")) == ("18/20", 2, 2)
