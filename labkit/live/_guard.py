@@ -1,4 +1,4 @@
-"""The guard: a small process that owns one redis-server and its folder, and outlives its parent just long enough.
+"""The guard: a small process that owns one server and its folder, and outlives its parent just long enough.
 
 It runs as a plain script, on the standard library alone. Its stdin is the lifeline: the parent writes one JSON
 command a line and gets one JSON reply a line; when the parent is gone, for whatever reason, stdin ends, and the guard
@@ -68,7 +68,7 @@ class Guard:
     def start(self, program: str, config: str) -> None:
         """Start the server with its configuration on stdin: the password is in no argument list and in no file."""
         self.kill()
-        with open(os.path.join(self.folder, "redis.log"), "ab") as log:
+        with open(os.path.join(self.folder, "server.log"), "ab") as log:
             self.server = subprocess.Popen(
                 [program, "-"],
                 stdin=subprocess.PIPE,

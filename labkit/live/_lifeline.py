@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 GUARD = str(Path(__file__).with_name("_guard.py"))
+LOG = "server.log"  # in the folder; the guard calls it so
 PATIENCE = 15.0  # seconds for the guard to clean up; it needs milliseconds
 
 
@@ -27,11 +28,12 @@ class ServerFailed(RuntimeError):
 class Lifeline:
     """One guard process, with its folder; `ask` gives it a command, `close` ends server, folder and guard.
 
+    server: what messages call the program, such as Redis or etcd.  parent_of_folder: where the new folder goes.
     Raises ServerFailed when the guard cannot start, for instance in a folder that cannot be written.
     """
 
-    def __init__(self, parent_of_folder: str) -> None:
-        self.owner = os.getpid()
+    def __init__(self, server: str, parent_of_folder: str) -> None:
+        self.server, self.owner = server, os.getpid()
         self.folder, self._place = "", parent_of_folder
         self._turn = threading.Lock()
         self._process = subprocess.Popen(
@@ -53,22 +55,31 @@ class Lifeline:
     def ask(self, do: str, **more: str) -> dict[str, Any]:
         """Give the guard one command; its answer holds the server's `pid` and exit `code` (None while it runs)."""
         if os.getpid() != self.owner:
-            raise ServerFailed(f"The Redis server belongs to process {self.owner}: only that process can {do} it.")
+            told = f"The {self.server} server belongs to process {self.owner}: only that process can {do} it."
+            raise ServerFailed(told)
         assert self._process.stdin
         with self._turn:
             with contextlib.suppress(OSError):  # a guard that is gone is reported by the read
                 self._process.stdin.write(json.dumps({"do": do, **more}).encode() + b"\n")
             answer = self._read()
         if "error" in answer:
-            raise ServerFailed(f"The Redis server could not be told to {do}: {answer['error']}.")
+            raise ServerFailed(f"The {self.server} server could not be told to {do}: {answer['error']}.")
         return answer
+
+    def log(self) -> str:
+        """The end of the server's log as part of a message."""
+        with contextlib.suppress(OSError):
+            lines = (Path(self.folder) / LOG).read_text(errors="replace").splitlines()
+            return "Its log ends: " + " | ".join(lines[-6:])
+        return "It left no log."
 
     def _read(self) -> dict[str, Any]:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
             place = self.folder or f"a new folder in {self._place}"
-            raise ServerFailed(f"The guard of the Redis server is gone; it needs {place}, which must be writable.")
+            told = f"The guard of the {self.server} server is gone; it needs {place}, which must be writable."
+            raise ServerFailed(told)
         answer: dict[str, Any] = json.loads(line)
         return answer
 

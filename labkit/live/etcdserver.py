@@ -11,7 +11,6 @@ machine can use it, so nothing but tests belongs there. Clients speak to its JSO
 
 from __future__ import annotations
 
-import contextlib
 import http.client
 import json
 import shutil
@@ -25,13 +24,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from labkit.live._lifeline import Lifeline, ServerFailed
+from labkit.live._port import PORTS_TO_TRY, free_port
 
 NOT_FOUND = (
     "No etcd was found: there is no program of that name on PATH. Get one with `apt install etcd-server` (Debian, "
     "Ubuntu) or `brew install etcd` (macOS)."
 )
 HEARTBEAT, ELECTION = 50, 250  # milliseconds; a lease lasts one and a half election time-outs at least
-PORTS_TO_TRY = 5  # a free port can be taken by somebody else before the server binds it
 
 Post = Callable[[str, dict[str, Any]], dict[str, Any]]
 
@@ -54,25 +53,19 @@ class EtcdServer:
         self._port, self._start = 0, ""
 
     def start(self) -> Self:
-        """Starts it and waits until it has a leader. Raises EtcdNotFound, or ServerFailed with the end of its log."""
-        program = find_etcd()
-        if program is None:
-            raise EtcdNotFound(NOT_FOUND)
-        self._line = Lifeline(tempfile.gettempdir())
-        try:
-            for left in reversed(range(PORTS_TO_TRY)):
-                self._port, peers = _free_port(), _free_port()
-                self._start = _configure(program, self._line.folder, self._port, peers)
-                try:
-                    self._launch(self._line)
-                    return self
-                except ServerFailed as error:
-                    if not left or "in use" not in str(error):
-                        raise
-        except BaseException:
-            self.stop()
-            raise
-        raise AssertionError("unreachable")
+        """Starts it and waits until it has a leader; one that was started already is left as it is. Raises
+        EtcdNotFound, or ServerFailed with the end of its log."""
+        if self._line is None:
+            program = find_etcd()
+            if program is None:
+                raise EtcdNotFound(NOT_FOUND)
+            self._line = Lifeline("etcd", tempfile.gettempdir())
+            try:
+                self._open(self._line, program)
+            except BaseException:
+                self.stop()
+                raise
+        return self
 
     def stop(self) -> None:
         """Ends the server and removes its folder; without effect when it is stopped."""
@@ -104,6 +97,18 @@ class EtcdServer:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self.stop()
 
+    def _open(self, line: Lifeline, program: str) -> None:
+        """On ports that are free just now; on others if somebody else was faster."""
+        for left in reversed(range(PORTS_TO_TRY)):
+            self._port, peers = free_port(), free_port()
+            self._start = _configure(program, line.folder, self._port, peers)
+            try:
+                self._launch(line)
+                return
+            except ServerFailed as error:
+                if not left or "in use" not in str(error):
+                    raise
+
     def _launch(self, line: Lifeline) -> None:
         """The guard starts programs that read what to do from stdin; this one is a Python that becomes etcd."""
         line.ask("start", program=sys.executable, config=self._start)
@@ -116,9 +121,9 @@ class EtcdServer:
                 pass
             code = line.ask("poll")["code"]
             if code is not None:
-                raise ServerFailed(f"etcd ended with code {code}. {_log(line)}")
+                raise ServerFailed(f"etcd ended with code {code}. {line.log()}")
             if time.monotonic() > end:
-                raise ServerFailed(f"etcd had no leader within {self._patience:g} seconds. {_log(line)}")
+                raise ServerFailed(f"etcd had no leader within {self._patience:g} seconds. {line.log()}")
             time.sleep(0.02)
 
 
@@ -180,26 +185,14 @@ class Stream:
         return line
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def _configure(program: str, folder: str, port: int, peers: int) -> str:
-    """What the starting Python does: become etcd with these arguments."""
+    """What the starting Python does: become etcd with these arguments, and without what the environment would tell an
+    etcd: that could open it to the network, or have it write elsewhere."""
     clients, members = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peers}"
     arguments = [program, "--name=lab", f"--data-dir={Path(folder) / 'etcd'}", "--logger=zap", "--log-level=warn"]
     arguments += [f"--listen-client-urls={clients}", f"--advertise-client-urls={clients}"]
     arguments += [f"--listen-peer-urls={members}", f"--initial-advertise-peer-urls={members}"]
     arguments += [f"--initial-cluster=lab={members}", f"--heartbeat-interval={HEARTBEAT}"]
-    return f"import os\nos.execv({program!r}, {[*arguments, f'--election-timeout={ELECTION}']!r})\n"
-
-
-def _log(line: Lifeline) -> str:
-    """The end of the server's log as part of a message."""
-    with contextlib.suppress(OSError):
-        lines = (Path(line.folder) / "redis.log").read_text(errors="replace").splitlines()
-        return "Its log ends: " + " | ".join(lines[-6:])
-    return "It left no log."
+    arguments.append(f"--election-timeout={ELECTION}")
+    rest = "{name: value for name, value in os.environ.items() if not name.startswith('ETCD_')}"
+    return f"import os\nos.execve({program!r}, {arguments!r}, {rest})\n"

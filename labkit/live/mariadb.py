@@ -11,7 +11,6 @@ the exit, and when this process is killed: see `_guard.py`. The driver, PyMySQL,
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
 import shutil
@@ -68,17 +67,19 @@ class MariaDbServer:
         self._line: Lifeline | None = None
 
     def start(self) -> Self:
-        """Starts it and waits until it answers. Raises MariaDbNotFound, or ServerFailed with the end of its log."""
-        program = find_mariadb()
-        if program is None:
-            raise MariaDbNotFound(NOT_FOUND)
-        driver()
-        self._line = Lifeline(_place())
-        try:
-            self._launch(self._line, program)
-        except BaseException:
-            self.stop()
-            raise
+        """Starts it and waits until it answers; one that was started already is left as it is. Raises MariaDbNotFound,
+        or ServerFailed with the end of its log."""
+        if self._line is None:
+            program = find_mariadb()
+            if program is None:
+                raise MariaDbNotFound(NOT_FOUND)
+            driver()
+            self._line = Lifeline("MariaDB", _place())
+            try:
+                self._launch(self._line, program)
+            except BaseException:
+                self.stop()
+                raise
         return self
 
     def stop(self) -> None:
@@ -119,9 +120,9 @@ class MariaDbServer:
                 return
             code = line.ask("poll")["code"]
             if code is not None:
-                raise ServerFailed(f"MariaDB ended with code {code}. {_log(line)}")
+                raise ServerFailed(f"MariaDB ended with code {code}. {line.log()}")
             if time.monotonic() > end:
-                raise ServerFailed(f"MariaDB did not answer within {self._patience:g} seconds. {_log(line)}")
+                raise ServerFailed(f"MariaDB did not answer within {self._patience:g} seconds. {line.log()}")
             time.sleep(0.02)
 
 
@@ -150,11 +151,3 @@ def _configure(program: str, folder: str) -> str:
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # it refuses to be root unless it is told so
         arguments.append("--user=root")
     return f"import os\nos.mkdir({data!r}, 0o700)\nos.execv({program!r}, {arguments!r})\n"
-
-
-def _log(line: Lifeline) -> str:
-    """The end of the server's log as part of a message."""
-    with contextlib.suppress(OSError):
-        lines = (Path(line.folder) / "redis.log").read_text(errors="replace").splitlines()
-        return "Its log ends: " + " | ".join(lines[-6:])
-    return "It left no log."

@@ -28,11 +28,11 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from labkit.live._lifeline import Lifeline, ServerFailed
+from labkit.live._port import PORTS_TO_TRY, free_port
 from labkit.live.find import NOT_FOUND, Found, RedisNotFound, find_redis
 
 SOCKET_PATH_LIMIT = 103  # bytes: sun_path holds 104 on macOS and 108 on Linux, with its closing zero
 ONE_PING = 0.5  # seconds until the next try: whoever took our port may accept and say nothing
-PORTS_TO_TRY = 5  # a free port can be taken by somebody else before the server binds it
 UNIX_SOCKETS = hasattr(socket, "AF_UNIX") and sys.platform != "win32"
 
 
@@ -148,7 +148,7 @@ class RedisServer:
         if found.kind == "url":
             return
         place, on_socket = _place(self._tcp)
-        self._line = Lifeline(place)
+        self._line = Lifeline("Redis", place)
         for left in reversed(range(1 if on_socket else PORTS_TO_TRY)):
             where = _on_socket(self._line.folder) if on_socket else _on_port()
             self._url, self._config = _configure(where, self._line.folder, self._persist)
@@ -171,10 +171,10 @@ class RedisServer:
                 except (RedisError, OSError) as error:
                     code = line.ask("poll")["code"]
                     if code is not None:
-                        raise ServerFailed(f"{self.found} ended with code {code}. {_log(line)}") from error
+                        raise ServerFailed(f"{self.found} ended with code {code}. {line.log()}") from error
                     if time.monotonic() > end:
                         why = f"gave no answer to PING within {self._patience:g} seconds ({error})"
-                        raise ServerFailed(f"{self.found} {why}. {_log(line)}") from error
+                        raise ServerFailed(f"{self.found} {why}. {line.log()}") from error
                 time.sleep(0.005)
 
     def _save_and_shut_down(self) -> None:
@@ -205,9 +205,7 @@ def _on_socket(folder: str) -> tuple[str, str]:
 
 def _on_port() -> tuple[str, str]:
     """The same on a port of the loopback address that is free just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     return f"redis://:%s@127.0.0.1:{port}/0", f"port {port}"
 
 
@@ -235,11 +233,3 @@ def _remove_data(folder: Path) -> None:
     for name in ("dump.rdb", "appendonly.aof"):
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder / "appendonlydir", ignore_errors=True)
-
-
-def _log(line: Lifeline) -> str:
-    """The end of the server's log as part of a message."""
-    with contextlib.suppress(OSError):
-        lines = (Path(line.folder) / "redis.log").read_text(errors="replace").splitlines()
-        return "Its log ends: " + " | ".join(lines[-6:])
-    return "It left no log."

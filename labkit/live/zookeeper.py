@@ -20,7 +20,8 @@ from types import TracebackType
 from typing import Self
 
 from labkit.live._lifeline import Lifeline, ServerFailed
-from labkit.live.redisserver import PORTS_TO_TRY, _log, _place
+from labkit.live._port import PORTS_TO_TRY, free_port
+from labkit.live.redisserver import _place
 
 JARS = ("/usr/share/java/zookeeper.jar", "/usr/share/java/slf4j-simple.jar")  # the second one writes the log
 MAIN = "org.apache.zookeeper.server.ZooKeeperServerMain"
@@ -68,7 +69,7 @@ class ZooKeeperServer:
             jars = find_zookeeper()
             if jars is None:
                 raise ZooKeeperNotFound(NOT_FOUND)
-            self._line = Lifeline(_place(True)[0])
+            self._line = Lifeline("ZooKeeper", _place(True)[0])
             try:
                 self._open(self._line, jars)
             except BaseException:
@@ -112,7 +113,7 @@ class ZooKeeperServer:
     def _open(self, line: Lifeline, jars: str) -> None:
         """On a port that is free just now; on another one if somebody else was faster."""
         for left in reversed(range(PORTS_TO_TRY)):
-            self._port = _free_port()
+            self._port = free_port()
             try:
                 self._launch(line, jars)
                 return
@@ -148,9 +149,9 @@ class ZooKeeperServer:
         while not self._is_fine():
             code = line.ask("poll")["code"]
             if code is not None:
-                raise ServerFailed(f"ZooKeeper ended with code {code}. {_log(line)}")
+                raise ServerFailed(f"ZooKeeper ended with code {code}. {line.log()}")
             if time.monotonic() > end:
-                raise ServerFailed(f"ZooKeeper gave no answer within {self._patience:g} seconds. {_log(line)}")
+                raise ServerFailed(f"ZooKeeper gave no answer within {self._patience:g} seconds. {line.log()}")
             time.sleep(0.02)
 
     def _is_fine(self) -> bool:
@@ -158,10 +159,3 @@ class ZooKeeperServer:
             probe.sendall(b"ruok")
             return probe.recv(16) == b"imok"
         return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from . import waiting
-from .etcdclient import EtcdClient, KeyValue, LeaseGone, Operation, compare, delete, get, put
+from .etcdclient import EtcdClient, EtcdError, KeyValue, LeaseGone, Operation, compare, delete, get, put
 from .lease import Lease, LeaseLost, Misuse, check_name, check_timeout, drift, token_of
 
 LONGEST = 9_000_000_000  # seconds that etcd grants at most
@@ -70,14 +70,17 @@ class EtcdLock:
         """A full TTL from now on, for the same key. Raises LeaseLost if the server has taken it back."""
         token = token_of(lease, self.name)
         place = self._held.get(token) or Place(lease, 0.0)
-        self._keep_alive(place)
+        try:
+            self._keep_alive(place)
+        except LeaseLost:
+            self._forget(token)
+            raise
         return place.lease
 
     def release(self, lease: Lease) -> None:
         """Deletes our key, so that the next in the queue holds. Raises LeaseLost if it was gone: then exclusion did not
         last to the end (or this is the second try of a release whose answer was lost)."""
-        if place := self._held.pop(token_of(lease, self.name), None):
-            place.over.set()
+        self._forget(token_of(lease, self.name))
         first = get(self.name + "/", prefix=True, sort_order="ASCEND", sort_target="CREATE", limit=1)
         done = self.client.txn([self.compare(lease)], [delete(lease.token)], [first])
         if not done.succeeded:
@@ -120,12 +123,12 @@ class EtcdLock:
         return (done.found[0][0], done.revision) if done.found[0] else None
 
     def _wait(self, place: Place, ahead: tuple[KeyValue, int], end: float) -> tuple[KeyValue, int] | None:
-        """Waits, and returns who is before us then. While there is no connection our place is kept for as long as our
-        lease lasts."""
+        """Waits, and returns who is before us then. While there is no connection, or no answer to be used, our place is
+        kept for as long as our lease lasts."""
         try:
             self._watch(place, ahead, end)
             return self._look(place)
-        except OSError:
+        except (OSError, EtcdError, ValueError):  # the last one: what is between us and etcd has answered no JSON
             if self._timely(place):
                 time.sleep(max(min(self.ttl / 20, 1.0, end - time.monotonic()), 0.0))
             return ahead
@@ -171,16 +174,21 @@ class EtcdLock:
         return place.lease
 
     def _keep(self, place: Place, owner: threading.Thread) -> None:
-        """The life of the thread that keeps a grant alive. An error is tried again; a loss is the end."""
+        """The life of the thread that keeps a grant alive. A loss is the end. Any error is tried again, for nobody
+        would see it here, until our own clock says that the lease may be over."""
         while not place.over.wait(max(place.beat - time.monotonic(), 0.0)) and owner.is_alive():
             try:
                 self._timely(place)
                 self.extend(place.lease)
             except LeaseLost:
-                self._held.pop(place.lease.token, None)
-                return
-            except OSError:
+                self._forget(place.lease.token)
+            except Exception:
                 place.beat = time.monotonic() + self.ttl / 3
+
+    def _forget(self, token: str) -> None:
+        """A grant of ours is over: nobody believes in it, nor keeps it alive."""
+        if place := self._held.pop(token, None):
+            place.over.set()
 
     def _keep_alive(self, place: Place) -> None:
         """Notes the new deadline, counted from before the request left. Raises LeaseLost if the lease is gone."""

@@ -131,14 +131,15 @@ class Watch:
         self._stream = stream
 
     def deleted(self, timeout: float) -> bool:
-        """Waits until the key is deleted, for at most `timeout` seconds; False if it was not. May be asked again."""
+        """Waits until the key is deleted, for at most `timeout` seconds; False if it was not. May be asked again. True
+        also when the server gives the watch up, as one from a revision that was compacted away: then it may be."""
         end = time.monotonic() + timeout
         while True:
             message = self._stream.read(max(end - time.monotonic(), 0.001))
             if message is None:
                 return False
-            events = _checked(message)["result"].get("events", ())
-            if any(event.get("type") == "DELETE" for event in events):
+            told = _checked(message)["result"]
+            if told.get("canceled") or any(event.get("type") == "DELETE" for event in told.get("events", ())):
                 return True
 
     def __enter__(self) -> Watch:

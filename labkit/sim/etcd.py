@@ -185,8 +185,13 @@ class Etcd:
         return lease
 
     def _run_out(self, number: int) -> None:
-        """A lease's time is over, unless nobody leads now, or somebody else has led since."""
+        """A lease's time is over, unless nobody leads now, or somebody else has led since. A leader that stood still
+        hears first what has come meanwhile."""
         if not self.server.up or self.server.database is not self:
+            return
+        if self.server.paused:
+            later = self.server.paused_until + 1
+            self.leases[number].timer = self.server.world.hub.at(later, self._run_out, number)
             return
         gone = self._end(number)
         if gone:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -522,6 +523,39 @@ def test_a_release_wakes_one_of_twenty(arena: Arena) -> None:
 
 
 # -- the real server itself ------------------------------------------------------------------------------------------
+
+
+def test_a_waiter_whose_watch_begins_in_a_past_that_is_gone_looks(real_etcd: EtcdServer) -> None:
+    arena = RealArena(real_etcd)
+    lock, waits = arena.lock(ttl=60), list[Any]()
+    lease = lock.acquire()
+
+    def late(body: dict[str, Any]) -> Any:
+        """Opens the watch when its predecessor has left, and the history until then was thrown away."""
+        lock.release(lease)
+        arena.post("/v3/kv/compaction", revision=str(arena.client().put("other")))
+        stream = arena.wire()[1](body)
+        read = stream.read
+
+        def noted(timeout: float) -> Any:
+            waits.append(read(timeout))
+            return waits[-1]
+
+        stream.read = noted
+        return stream
+
+    assert arena.lock(ttl=60, wire=(arena.wire()[0], late)).acquire(5.0) is not None
+    assert "canceled" in waits[-1]["result"]  # and it waited no longer
+
+
+@pytest.mark.parametrize("name", ["ETCD_WAL_DIR", "ETCD_CONFIG_FILE"])
+def test_the_server_is_told_nothing_by_the_environment(
+    real_etcd: EtcdServer, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, str(tmp_path / "elsewhere"))
+    with EtcdServer() as server:
+        assert server.folder is not None and (server.folder / "etcd" / "member" / "wal").is_dir()
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_the_server_and_its_folder_are_gone_at_the_end(real_etcd: EtcdServer) -> None:

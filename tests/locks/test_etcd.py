@@ -16,7 +16,7 @@ from labkit.explore import Outcome, search
 from labkit.faults import Crash, DropReply, DropRequest, Partition, Pause, Restart
 from labkit.locks.broken.etcd_unchecked import CAUGHT_BY
 from labkit.locks.etcd import EtcdLock
-from labkit.locks.etcdclient import EtcdClient
+from labkit.locks.etcdclient import EtcdClient, Watch
 from labkit.locks.lease import Lease, LeaseLost, Misuse, drift
 from labkit.sim import World
 from labkit.timeline import Timeline
@@ -223,6 +223,95 @@ def test_a_time_out_is_kept_while_the_link_is_cut() -> None:
 
     run(holds(30.0), code, faults=[Partition("B", "etcd", at=1.0, lasting=100.0)])
     assert 3.5 <= ended[0] < 3.5 + 2 * 0.4 + 0.01  # two calls that nobody answers
+
+
+# -- answers that are none -------------------------------------------------------------------------------------------
+
+
+ODD: tuple[Any, ...] = (
+    {"error": "Bad Gateway", "code": 12},
+    {"error": "token expired", "code": 16},
+    ValueError("no JSON"),
+    {},
+)
+
+
+class Odd:
+    """What stands between a client and etcd, and answers one request of a kind with something of its own."""
+
+    def __init__(self, wire: Any, path: str, answer: Any, nth: int) -> None:
+        self._post, self.watch = wire
+        self._path, self._answer, self._left = path, answer, nth
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        self._left -= path.endswith(self._path)
+        if not path.endswith(self._path) or self._left:
+            return self._post(path, body)
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer
+
+
+def odd_lock(me: Any, path: str, answer: Any, nth: int = 1) -> EtcdLock:
+    odd = Odd(me.etcd(timeout=0.4), path, answer, nth)
+    lock: EtcdLock = me.lock(EtcdLock(EtcdClient(odd.post, odd.watch), "stock", 10))
+    return lock
+
+
+@pytest.mark.parametrize("answer", ODD, ids=repr)
+def test_a_holder_is_kept_alive_whatever_one_keep_alive_is_answered(answer: Any) -> None:
+    def code(me: Any) -> None:
+        with odd_lock(me, "keepalive", answer).hold():
+            time.sleep(30.0)
+
+    assert [hold.why for hold in run(code).truth("stock")] == ["deleted"]
+
+
+@pytest.mark.parametrize("answer", ODD[:3], ids=repr)
+@pytest.mark.parametrize(("path", "nth"), [("keepalive", 1), ("txn", 2)])
+def test_a_waiter_keeps_its_place_whatever_one_request_is_answered(path: str, nth: int, answer: Any) -> None:
+    told: list[Any] = []
+
+    def code(me: Any) -> None:
+        time.sleep(0.5)
+        with odd_lock(me, path, answer, nth).hold(100.0) as lease:
+            told.append(lease.fence)
+
+    timeline = run(holds(6.0), code)
+    assert len(told) == 1
+    assert requests(timeline, "B").count("GRANT") == 1
+
+
+def test_who_is_told_by_an_extension_that_the_lease_is_gone_believes_no_more() -> None:
+    def code(me: Any) -> None:
+        lock = lock_of(me)
+        lease = lock.acquire()
+        assert lease is not None
+        lock.client.lease_revoke(int(lease.token.partition("/")[2], 16))
+        with pytest.raises(LeaseLost):
+            lock.extend(lease)
+        assert not lock.holding(lease)
+        time.sleep(30.0)
+
+    assert requests(run(code), "A").count("KEEPALIVE") == 1
+
+
+class Told:
+    """A stream that has so many messages and is silent then."""
+
+    def __init__(self, *messages: dict[str, Any]) -> None:
+        self._messages = list(messages)
+
+    def read(self, timeout: float) -> dict[str, Any] | None:
+        return {"result": self._messages.pop(0)} if self._messages else None
+
+
+@pytest.mark.parametrize(
+    ("last", "look"),
+    [({"canceled": True, "compact_revision": "7"}, True), ({"events": [{"type": "DELETE"}]}, True), ({}, False)],
+)
+def test_a_watch_that_the_server_gives_up_is_a_reason_to_look(last: dict[str, Any], look: bool) -> None:
+    assert Watch(Told({"created": True}, last)).deleted(0.0) is look
 
 
 # -- misuse ----------------------------------------------------------------------------------------------------------

@@ -104,6 +104,31 @@ def test_no_lease_ends_while_nobody_leads() -> None:
     assert ends(play(locked(), faults=[Restart("etcd", at=4.0, keep_data=True, down=20.0)])) == [24.0 + 10.0 + 1.0]
 
 
+def test_no_lease_ends_while_the_leader_stands_still() -> None:
+    told: list[float] = []
+
+    def watching(me: Any) -> None:
+        time.sleep(1.0)
+        stream = me.etcd(timeout=30.0)[1]({"create_request": {"key": b64("stock/a")}})
+        while not (message := stream.read(60.0)) or "events" not in message["result"]:
+            pass
+        told.append(time.monotonic() - 1000)
+
+    timeline = play(locked(ttl=5), watching, faults=[Pause("etcd", at=3.0, lasting=10.0)])
+    assert ends(timeline) == [13.0]
+    assert told == [pytest.approx(13.0005, abs=0.0001)]
+
+
+def test_a_leader_that_stood_still_hears_first_what_has_come_meanwhile() -> None:
+    def code(me: Any) -> None:
+        number = lock(me, ttl=5)
+        time.sleep(4.0)
+        me.etcd(timeout=30.0)[0]("/v3/lease/keepalive", {"ID": number})
+        time.sleep(60.0)
+
+    assert ends(play(code, faults=[Pause("etcd", at=3.0, lasting=10.0)])) == [18.0]
+
+
 def test_disks_that_are_wiped_know_of_nothing() -> None:
     def code(me: Any) -> Any:
         number = lock(me)
