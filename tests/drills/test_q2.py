@@ -8,6 +8,7 @@ from labkit.drills import load
 from labkit.drills.answer import from_file, unpack
 from labkit.drills.trial import Outcome, Run, Setting
 from labkit.sim.substitute import substituted
+from labkit.telling import tell
 from tools import lint_drills as lint
 
 RIGHT = lint.ROOT / "tests/right_answers/q2"
@@ -49,7 +50,7 @@ def test_a_lease_without_a_command_passes_no_check(check, tmp_path):
 
 
 def test_a_set_that_the_network_delivers_after_the_unlock_is_not_held_against_the_answer():
-    run, remark = played(RIGHT / "plain_loop.py", "unlock after failure", "late")
+    run, remark = played(RIGHT / "plain_loop.py", "unlock after failure", "silent")
     late = [event for event in run.timeline if event.kind == "apply" and event.name.startswith("SET") and event.t > 1.1]
     assert late
     assert remark.outcome is Outcome.PASS
@@ -69,6 +70,27 @@ def test_a_call_that_never_ends_is_an_error_that_says_so(tmp_path):
 
 
 def test_the_same_play_is_the_same_run():
-    one, other = (played(RIGHT / "threads_of_a_pool.py", "dead node harmless", "reset")[0] for _ in range(2))
+    one, other = (played(RIGHT / "threads_of_a_pool.py", "dead node harmless", "broken")[0] for _ in range(2))
     assert one.timeline == other.timeline
     assert one.facts == other.facts
+
+
+INLINED = """
+from labkit import Lease
+UNLOCK = "if redis.call('get', 'KEY') == 'TOKEN' then return redis.call('del', 'KEY') else return 0 end"
+def release(nodes, lease):
+    script = UNLOCK.replace("KEY", lease.name).replace("TOKEN", lease.token)
+    return sum(node.eval(script, 0) for node in nodes)
+"""
+
+
+def test_key_and_token_may_stand_in_the_script_itself(tmp_path):
+    path = answer(tmp_path, INLINED)
+    played_twice = [played(path, "others' keys", variant) for variant in ("held", "swap")]
+    assert [remark.outcome for _, remark in played_twice] == [Outcome.PASS, Outcome.PASS]
+
+
+def test_six_attempts_are_shown_as_six_locks_that_are_given_back():
+    run, _ = played(RIGHT / "plain_loop.py", "fresh token", "granted")
+    assert [op.name for op in run.timeline.ops()] == ["acquire", "release"] * 6
+    assert "still believe" not in tell(run.timeline)

@@ -41,6 +41,11 @@ def majority(plain: Case) -> int:
     return plain.nodes // 2 + 1
 
 
+def by_turns(nodes: Sequence[int], *ails: str) -> dict[int, str]:
+    """What ails each of these nodes: the first kind, the second, and so on, and then again."""
+    return {number: ails[turn % len(ails)] for turn, number in enumerate(nodes)}
+
+
 def trial(what: str, stage: Staging, judge: Judge, *variants: str, harmless: bool = False) -> Trial:
     def staged(function: Function, setting: Setting) -> Any:
         return play(function, stage(setting.variant, setting.draw), what, setting)

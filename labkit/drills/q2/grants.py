@@ -6,15 +6,18 @@ It is long because it is a list: seven checks, each with its stage and its judge
 from __future__ import annotations
 
 import random
+import re
 
 from ...wording import duration, listed, moment
 from ..trial import PASS, Remark, fail, not_tested
-from .cases import MANY, but, case, majority, some, trial
+from .cases import MANY, but, by_turns, case, majority, some, trial
 from .look import NEAR, Look, nothing_sent
-from .stage import Case
+from .stage import PATIENCE, Case
 
 TOKEN = 16  # characters
-VARIED = 12  # of 16 characters drawn anew six times, even of two kinds only, this many differ somewhere
+UUID1 = re.compile("[0-9a-f]{8}-?[0-9a-f]{4}-?1[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}", re.IGNORECASE)
+HEARD = 0.005  # seconds before a time-out: by then the slowest node has answered, and its answer is counted
+VARIED = 14  # of 16 characters drawn anew six times, even of four kinds only, this many differ somewhere
 
 # -- validity ----------------------------------------------------------------------------------------------------------
 
@@ -96,9 +99,13 @@ def judge_majority(w: Look) -> Remark:
 
 def stage_last(variant: str, draw: random.Random) -> Case:
     """A stands still while it waits.  last: for the last answer.  majority: for that which makes a majority.  brink:
-    for the last, and what is left is less than the drift.  cleaning: when it sends something else than a SET."""
+    for the last, and what is left is less than the drift.  cleaning: when it sends something else than a SET.
+    leaving: when all others have said OK, and the last node is about to time out."""
     plain = case(draw)
     over = plain.ttl * draw.uniform(1.1, 1.6)
+    if variant == "leaving":
+        last = plain.nodes - 1
+        return but(plain, ails={last: "lost"}, then=(plain.nodes, "pause", over), lag=PATIENCE - HEARD)
     if variant == "cleaning":
         (silent,) = some(draw, plain, plain.nodes - majority(plain))
         return but(plain, ails=dict.fromkeys(silent, "lost"), cleaning=over)
@@ -128,28 +135,32 @@ def judge_last(w: Look) -> Remark:
 
 
 def stage_dead(variant: str, draw: random.Random) -> Case:
-    """The variant is what ails a minority, which has the first node in it; with refusal, B has a node beside, so that
-    there is no majority; with unlock, B has a majority, and an unlock gets lost."""
+    """A minority is ill, the first node among them. down: no connection can be had.  lost: the SET gets lost.  broken:
+    some go down with it, some answer with an error.  refusal: B has a node beside, so that there is no majority.
+    unlock: B has a majority, and an unlock gets lost.  denied: likewise, and it meets an error."""
     plain = case(draw, MANY)
     if variant == "refusal":
         down, held = some(draw, plain, plain.nodes - majority(plain), 1)
         return but(plain, held=held, ails=dict.fromkeys(down, draw.choice(("refused", "error", "cut"))))
-    if variant == "unlock":
-        return but(plain, held=tuple(range(plain.nodes - majority(plain), plain.nodes)), mute=(0,))
+    if variant in ("unlock", "denied"):
+        taken = but(plain, held=tuple(range(plain.nodes - majority(plain), plain.nodes)))
+        return but(taken, mute=(0,)) if variant == "unlock" else but(taken, ails={0: "denied"})
     down = (0, *draw.sample(range(1, plain.nodes), plain.nodes - majority(plain) - 1))
-    return but(plain, ails=dict.fromkeys(down, variant))
+    kinds = {"down": ["refused", "cut"], "broken": ["error", "reset"]}.get(variant, [variant])
+    return but(plain, ails=by_turns(down, *draw.sample(kinds, len(kinds))))
 
 
 def judge_dead(w: Look) -> Remark:
     ails = w.facts["ails"]
-    ill = "".join(f"{listed(tuple(ails))}: {AILS[what]}" for what in set(ails.values()))
+    kinds = {what: tuple(server for server in ails if ails[server] == what) for what in ails.values()}
+    ill = "; ".join(f"{listed(servers)}: {AILS[what]}" for what, servers in kinds.items())
     ill = ill or f"B had {w.needed} of {len(w.servers)} nodes; {w.facts['mute'][0]}: what is no SET got lost"
     if w.call["raised"]:
         text = f": {w.call['message']}" if w.call["message"] else ""
         return fail(f"({ill}.) {w.call['raised']}{text} got out of acquire, at {w.call['where']}.", w.op.seq)
     if not w.sets:
         return nothing_sent(w)
-    wanted = w.variant not in ("refusal", "unlock")
+    wanted = w.variant not in ("refusal", "unlock", "denied")
     if w.granted == wanted:
         return PASS
     votes = f"{len(w.votes)} of {len(w.servers)} nodes had said OK"
@@ -162,6 +173,7 @@ AILS = {
     "lost": "the SET got lost",
     "reset": "it went down when the SET was under way",
     "error": "it answered with an error",
+    "denied": "it answered to what was no SET with an error",
 }
 
 
@@ -169,10 +181,12 @@ AILS = {
 
 
 def stage_asked(variant: str, draw: random.Random) -> Case:
-    """free: all say OK.  held: B has a node.  silent: a node keeps silent."""
+    """free: all say OK.  minority: B has a node, and another keeps silent."""
     plain = case(draw, MANY)
-    ((one,),) = some(draw, plain, 1)
-    return but(plain, held=(one,) if variant == "held" else (), ails={one: "lost"} if variant == "silent" else {})
+    if variant == "free":
+        return plain
+    held, silent = some(draw, plain, 1, 1)
+    return but(plain, held=held, ails=dict.fromkeys(silent, "lost"))
 
 
 def judge_asked(w: Look) -> Remark:
@@ -211,7 +225,9 @@ def judge_clock(w: Look) -> Remark:
     how += duration(abs(step.data["step"]))
     if not w.granted:
         votes = f"{len(w.votes)} of {len(w.servers)} nodes said OK within {duration(w.ended[1] - w.sets[0].t)}"
-        return fail(f"{how}. {votes}; acquire returned {w.gave}.", step.seq)
+        rest = tuple(server for server in w.servers if server not in w.asked)
+        never = f"{listed(rest)} {'was' if len(rest) == 1 else 'were'} never asked; " if rest else ""
+        return fail(f"{how}. {votes}; {never}acquire returned {w.gave}.", step.seq)
     if w.call["kind"] != "lease":
         return not_tested(f"acquire returned {w.call['shown']}, which has no deadline.")
     remark = deadline_of(w, max(0.5, 0.05 * w.ttl))
@@ -222,7 +238,7 @@ def judge_clock(w: Look) -> Remark:
 
 
 def stage_token(variant: str, draw: random.Random) -> Case:
-    """granted: six times, the keys being thrown away in between.  refused: six times, B has a majority."""
+    """granted: six times, the lock being given back in between.  refused: six times, B has a majority."""
     plain = case(draw, (3,))
     return but(plain, calls=6, held=(1, 2) if variant == "refused" else ())
 
@@ -248,21 +264,25 @@ def judge_token(w: Look) -> Remark:
         return fail(
             f"Two tokens: {tokens[0]!r:.50}, {tokens[1]!r:.50}. In six, only {varied} characters ever differed."
         )
+    if any(all(UUID1.match(token, place) for token in tokens) for place in range(len(tokens[0]))):
+        return fail(
+            f"Two tokens: {tokens[0]!r:.50}, {tokens[1]!r:.50}. All are UUIDs of version 1: a time and an address."
+        )
     return PASS
 
 
 GRANTS = {
     "validity": trial("acquire", stage_validity, judge_validity, "quick", "silent"),
     "majority of all": trial("acquire", stage_majority, judge_majority, "bare", "one-short", "few"),
-    "checked last": trial("acquire", stage_last, judge_last, "last", "majority", "brink", "cleaning"),
+    "checked last": trial("acquire", stage_last, judge_last, "last", "majority", "brink", "cleaning", "leaving"),
     "dead node harmless": trial(
         "acquire",
         stage_dead,
         judge_dead,
-        *("refused", "cut", "lost", "reset", "error", "refusal", "unlock"),
+        *("down", "lost", "broken", "refusal", "unlock", "denied"),
         harmless=True,
     ),
-    "all nodes asked": trial("acquire", stage_asked, judge_asked, "free", "held", "silent"),
+    "all nodes asked": trial("acquire", stage_asked, judge_asked, "free", "minority"),
     "monotonic clock": trial("acquire", stage_clock, judge_clock, "forward", "back"),
     "fresh token": trial("acquire", stage_token, judge_token, "granted", "refused"),
 }

@@ -181,11 +181,12 @@ class Look:
 
     @cached_property
     def left(self) -> dict[str, Event]:
-        """The nodes on which A's key stood when the call had ended, and what had set it."""
+        """The nodes on which A's key stands when all that was sent has arrived, and what has set it. It is enough to
+        have sent an unlock before the end of the call; whether it has run by then is the network's affair."""
         holds: dict[str, Event] = {}
         for event in self.timeline:
             changes = event.data.get("keys")
-            if event.seq < self.ended[0] and isinstance(changes, dict) and self.name in changes:
+            if isinstance(changes, dict) and self.name in changes:
                 state = changes[self.name]
                 if state is not None and state["value"] == self.token:
                     holds[event.node] = event

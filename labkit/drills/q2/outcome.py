@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ...locks import Lease
@@ -13,7 +14,10 @@ SHOWN = 80  # characters of a value
 
 
 class Asked:
-    """The answer as a lock that can be watched: what it returned is written down as plain data."""
+    """The answer as a lock that can be watched: what it returned is written down as plain data. give_back: how the lock
+    is released where `function` is an acquire."""
+
+    give_back: Callable[[], None] | None = None
 
     def __init__(self, function: Function, nodes: list[Any], lock: tuple[str, float], call: dict[str, Any]) -> None:
         self.function, self.nodes, self.call = function, nodes, call
@@ -25,6 +29,9 @@ class Asked:
         return value if self.call["kind"] == "lease" and self.call["moment"] is not None else None
 
     def release(self, lease: Lease) -> None:
+        if self.give_back is not None:
+            self.give_back()
+            return
         value = self.function(self.nodes, lease)
         number = value if isinstance(value, int) and not isinstance(value, bool) else None
         self.call |= {"number": number, "shown": _shown(value)}

@@ -6,7 +6,7 @@ import random
 
 from ...wording import duration, listed, moment
 from ..trial import PASS, Remark, fail, not_tested
-from .cases import MANY, but, case, majority, some, trial
+from .cases import MANY, but, by_turns, case, majority, some, trial
 from .look import HAIR, Look, Sent, nothing_sent, timed_out
 from .stage import SCRIPTS, Case
 
@@ -14,8 +14,8 @@ from .stage import SCRIPTS, Case
 
 
 def stage_hopeless(variant: str, draw: random.Random) -> Case:
-    """held: B has all.  silent: none answers.  mixed: each refuses in a way of its own.  used-up: A stands still while
-    it waits, until the validity is used up."""
+    """held: B has all.  failing: none says OK; some keep silent, with the key or without, some answer with an error.
+    used-up: A stands still while it waits, until the validity is used up."""
     plain = case(draw, MANY)
     everyone = range(plain.nodes)
     if variant == "held":
@@ -23,11 +23,7 @@ def stage_hopeless(variant: str, draw: random.Random) -> Case:
     if variant == "used-up":
         over = plain.ttl * draw.uniform(1.1, 1.6)
         return but(plain, then=(draw.randrange(1, majority(plain)), "pause", over))
-    if variant == "silent":
-        return but(plain, ails=dict.fromkeys(everyone, "lost"))
-    ways = {number: draw.choice(("held", "lost", "error", "done")) for number in everyone} | {0: "lost", 1: "held"}
-    held = tuple(number for number, way in ways.items() if way == "held")
-    return but(plain, held=held, ails={number: way for number, way in ways.items() if way != "held"})
+    return but(plain, ails=by_turns(everyone, *draw.sample(("lost", "done", "error"), 3)))
 
 
 def judge_hopeless(w: Look) -> Remark:
@@ -62,17 +58,17 @@ def no_votes(w: Look, before: Sent) -> list[str]:
         heard = each.back is not None and each.back.seq < before.seq
         if (heard and each.reply != "+OK") or (each.back is None and timed_out(each) <= before.t):
             gone.append(each.server)
-    return gone
+    return list(dict.fromkeys(gone))
 
 
 # -- timeout is no vote ------------------------------------------------------------------------------------------------
 
 
 def stage_timeout(variant: str, draw: random.Random) -> Case:
-    """One vote is missing. Of the others the SET is lost, is executed, or comes late."""
+    """One vote is missing. lost: of the others the SET gets lost.  done: it is executed, or comes late."""
     plain = case(draw)
     (silent,) = some(draw, plain, plain.nodes - majority(plain) + 1)
-    return but(plain, ails=dict.fromkeys(silent, variant))
+    return but(plain, ails=by_turns(silent, *(("lost",) if variant == "lost" else ("done", "late"))))
 
 
 def judge_timeout(w: Look) -> Remark:
@@ -97,18 +93,20 @@ def judge_timeout(w: Look) -> Remark:
 
 
 def stage_unlock(variant: str, draw: random.Random) -> Case:
-    """held: B has the second to the fifth of seven nodes.  done, late: one vote is missing; the silent ones have
-    executed the SET, or will.  error: B has some, and a node answers with an error.  over: all say OK, too late.  mute:
-    B has a majority, and the first unlock gets lost.  swap: likewise, and the first node goes over to B once it has
-    said OK."""
+    """held: B has the second to the fifth of seven nodes.  silent: one vote is missing; the silent ones have
+    executed the SET, or will.  error: B has some, and a node answers with an error.  over: all say OK, too late.
+    used-up: it is too late before there is a majority.  mute: B has a majority, and the first unlock gets lost.  swap:
+    likewise, and the first node goes over to B once it has said OK."""
     if variant == "held":
         return but(case(draw, (7,)), held=(1, 2, 3, 4))
     plain = case(draw, MANY)
     if variant == "over":
         return but(plain, then=(plain.nodes, "pause", plain.ttl * draw.uniform(0.995, 1.6)))
-    if variant in ("done", "late"):
+    if variant == "used-up":
+        return but(plain, then=(draw.randrange(1, majority(plain)), "pause", plain.ttl * draw.uniform(1.1, 1.6)))
+    if variant == "silent":
         (silent,) = some(draw, plain, plain.nodes - majority(plain) + 1)
-        return but(plain, ails=dict.fromkeys(silent, variant))
+        return but(plain, ails=by_turns(silent, *draw.sample(("done", "late"), 2)))
     held = tuple(sorted(draw.sample(range(2, plain.nodes), majority(plain) - (variant == "error"))))
     ill = {next(number for number in range(1, plain.nodes) if number not in held): "error"}
     if variant == "error":
@@ -131,8 +129,8 @@ def judge_unlock(w: Look) -> Remark:
         run = [each.applied.t for each in w.unlocks(server) if each.applied and each.applied.seq > since.seq]
         if run:  # else the network brought the SET after the unlock, or did not bring the unlock
             return fail(
-                f"On {server} the key was set at {moment(since.t)} s and your script ran at {moment(run[0])} s; when "
-                f"acquire returned {w.gave}, at {moment(w.ended[1])} s, the key still stood there.",
+                f"On {server} the key was set at {moment(since.t)} s and your script ran at {moment(run[0])} s; "
+                f"the key stood there all the same. acquire returned {w.gave} at {moment(w.ended[1])} s.",
                 since.seq,
             )
     return PASS
@@ -168,9 +166,9 @@ def said_of(each: Sent, w: Look) -> str:
 
 
 REFUSALS = {
-    "hopeless stops": trial("acquire", stage_hopeless, judge_hopeless, "held", "silent", "mixed", "used-up"),
-    "timeout is no vote": trial("acquire", stage_timeout, judge_timeout, "lost", "done", "late"),
+    "hopeless stops": trial("acquire", stage_hopeless, judge_hopeless, "held", "failing", "used-up"),
+    "timeout is no vote": trial("acquire", stage_timeout, judge_timeout, "lost", "done"),
     "unlock after failure": trial(
-        "acquire", stage_unlock, judge_unlock, *("held", "done", "late", "error", "over", "mute", "swap")
+        "acquire", stage_unlock, judge_unlock, *("held", "silent", "error", "over", "used-up", "mute", "swap")
     ),
 }

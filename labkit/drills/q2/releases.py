@@ -6,24 +6,27 @@ import random
 
 from ...wording import listed, moment
 from ..trial import PASS, Remark, fail, not_tested
-from .cases import MANY, but, case, majority, some, trial
+from .cases import MANY, but, by_turns, case, majority, some, trial
 from .look import Look
 from .stage import Case
 
 
 def stage_everywhere(variant: str, draw: random.Random) -> Case:
-    """all: the lease has its key on all nodes.  others: what ails a minority, which has the first node in it."""
+    """The lease has its key on all nodes. overdue: its deadline is over, though by less than the drift.  silent: of a
+    minority, the first node among them, some refuse and some keep silent.  error: they answer with an error."""
     plain = case(draw, MANY)
     everyone = tuple(range(plain.nodes))
-    if variant == "all":
-        return but(plain, ours=everyone)
+    if variant == "overdue":
+        return but(plain, ours=everyone, overdue=0.005 * plain.ttl)
     ill = (0, *draw.sample(range(1, plain.nodes), plain.nodes - majority(plain) - 1))
-    return but(plain, ours=everyone, ails=dict.fromkeys(ill, variant))
+    kinds = ("error",) if variant == "error" else draw.sample(("refused", "lost"), 2)
+    return but(plain, ours=everyone, ails=by_turns(ill, *kinds))
 
 
 def judge_everywhere(w: Look) -> Remark:
     ills = w.facts["ails"]
     ill = f"{listed(tuple(ills))} {'was' if len(ills) == 1 else 'were'} not well; " if ills else ""
+    ill = "The deadline of the lease had just passed; " if w.variant == "overdue" else ill
     if w.call["raised"]:
         text = f": {w.call['message']}" if w.call["message"] else ""
         return fail(f"{ill}{w.call['raised']}{text} got out of release, at {w.call['where']}.", w.op.seq)
@@ -32,21 +35,20 @@ def judge_everywhere(w: Look) -> Remark:
             return fail(f"{ill}release returned at {moment(w.ended[1])} s; {server} was sent nothing about the key.")
     left = tuple(server for server in w.left if ills.get(server) not in ("refused", "cut", "lost", "error", "reset"))
     if left:
-        return fail(
-            f"{ill}release returned at {moment(w.ended[1])} s; on {listed(left)} its key still stood.", w.op.seq
-        )
+        still = f"on {listed(left)} its key stood even when all had arrived that was sent"
+        return fail(f"{ill}release returned at {moment(w.ended[1])} s; {still}.", w.op.seq)
     return PASS
 
 
 def stage_count(variant: str, draw: random.Random) -> Case:
-    """all: the lease has its key everywhere.  some: on a few.  silent: one node never gets what is sent, another does,
-    and its answer is lost."""
+    """some: the lease has its key on a few nodes.  silent: on all; one never gets what is sent, another does, and its
+    answer is lost."""
     plain = case(draw, MANY)
     everyone = tuple(range(plain.nodes))
     if variant == "some":
         return but(plain, ours=tuple(draw.sample(everyone, draw.randrange(1, plain.nodes - 1))))
     lost, done = draw.sample(everyone, 2)
-    return but(plain, ours=everyone, ails={lost: "lost", done: "done"} if variant == "silent" else {})
+    return but(plain, ours=everyone, ails={lost: "lost", done: "done"})
 
 
 def judge_count(w: Look) -> Remark:
@@ -81,16 +83,16 @@ def stage_others(variant: str, draw: random.Random) -> Case:
 def judge_others(w: Look) -> Remark:
     if taken := w.trespass(by_set=False):
         return fail(taken)
-    met = [each for each in w.sent if each.applied and w.name in each.words[1:]]
-    if len({each.server for each in met}) < len(w.servers):
-        return not_tested("release had not come to all nodes.")
+    missed = [server for server in w.servers if not any(each.applied for each in w.about_the_key(server))]
+    if missed:
+        return not_tested(f"{listed(tuple(missed))} of {len(w.servers)} nodes executed nothing about the key.")
     return PASS
 
 
 RELEASES = {
     "release everywhere": trial(
-        "release", stage_everywhere, judge_everywhere, "all", "refused", "lost", "error", harmless=True
+        "release", stage_everywhere, judge_everywhere, "overdue", "silent", "error", harmless=True
     ),
-    "release count": trial("release", stage_count, judge_count, "all", "some", "silent"),
+    "release count": trial("release", stage_count, judge_count, "some", "silent"),
     "others' keys": trial("release", stage_others, judge_others, "held", "swap"),
 }

@@ -36,6 +36,7 @@ REST = 1.0  # seconds after a call: what is still under way shall arrive, what a
 END = 500.0  # seconds: of a run that does not end by itself
 LONG = 600.0  # seconds: longer than a run
 SCRIPTS = ("EVAL", "EVALSHA")
+UNLOCKING = (*SCRIPTS, "SCRIPT", "GET", "DEL", "GETDEL", "UNLINK")
 ERRORS = (
     "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.",
     "OOM command not allowed when used memory > 'maxmemory'.",
@@ -49,7 +50,9 @@ class Case:
     """One play; nodes are counted from 0. ttl: seconds.  held: where the rival B has the lock.  ours: where the lease
     of a release has its key.  ails: what ails a node.  mute: nodes whose unlock gets lost.  swap: nodes that go over to
     B as soon as they have answered to A once.  then: at the SET to how many nodes, counted, what happens to A, and by
-    how many seconds.  cleaning: seconds that A stands still at what it sends after the SETs.  calls: how many."""
+    how many seconds.  lag: seconds from that SET until it happens.  cleaning: seconds that A stands still at what it
+    sends after the SETs.  overdue: seconds for which the deadline of the lease of a release has been over; None: it is
+    ahead.  calls: how many; before the next, what the last one got is given back."""
 
     name: str
     ttl: float
@@ -60,7 +63,9 @@ class Case:
     mute: tuple[int, ...] = ()
     swap: tuple[int, ...] = ()
     then: tuple[int, str, float] | None = None
+    lag: float = SOON
     cleaning: float = 0.0
+    overdue: float | None = None
     calls: int = 1
 
     @property
@@ -127,24 +132,28 @@ class Stage:
         time.sleep(BEGIN - me.world.now)
         for _ in range(case.calls):
             self._asked.clear()
-            self._call(me, function, nodes)
+            lock, lease = self._call(me, function, nodes)
             time.sleep(REST)
-            if case.calls > 1:
-                for server in case.servers:
-                    me.world.evict(server, case.name)
+            if case.calls > 1 and lease is not None:
+                lock.release(lease)
 
-    def _call(self, me: Any, function: Function, nodes: list[Any]) -> None:
+    def _call(self, me: Any, function: Function, nodes: list[Any]) -> tuple[Any, Any]:
+        """One call of the answer. Returns it as a lock that is watched, and the lease that it gave, if any."""
         call: dict[str, Any] = {"ended": False, "raised": "", "ours": False, "message": "", "where": ""}
         self.calls.append(call)
-        watched = me.lock(Asked(function, nodes, (self.case.name, self.case.ttl), call))
+        asked = Asked(function, nodes, (self.case.name, self.case.ttl), call)
+        if self.what == "acquire":
+            asked.give_back = lambda: self._clear(me)
+        watched, lease = me.lock(asked), None
         self.running = True
         try:
             if self.what == "acquire":
-                watched.acquire()
+                lease = watched.acquire()
                 if call.get("moment") is not None:
                     call["deadline"] = me.world.moment(call["moment"])
             else:
-                watched.release(Lease(self.case.name, self.ours, None, time.monotonic() + self.case.ttl))
+                ahead = self.case.ttl if self.case.overdue is None else -self.case.overdue
+                watched.release(Lease(self.case.name, self.ours, None, time.monotonic() + ahead))
         except (WorldClosed, GeneratorExit):
             raise
         except MemoryError as error:
@@ -154,20 +163,27 @@ class Stage:
             call |= {"raised": type(error).__name__, "ours": isinstance(error, RedisError)}
             call |= {"message": ADDRESS.sub("", str(error))[:120], "where": line_of_answer(error)}
         call["ended"] = True
+        return watched, lease
+
+    def _clear(self, me: Any) -> None:
+        """A gives its lock back without the answer's help, and nobody takes this for the answer's doing."""
+        self.running = False
+        for server in self.case.servers:
+            me.redis(server).delete(self.case.name)
 
     # -- what becomes of what A sends --------------------------------------------------------------------------
 
     def fall_ill(self, draw: random.Random) -> None:
-        """What ails a node from the beginning. An error is answered to whatever the call wants of it."""
+        """What ails a node from the beginning. An error is answered to a SET, or to what may delete a key."""
         for number, what in self.case.ails.items():
             server = self.case.servers[number]
             if what == "refused":
                 self.world.arm(Restart(server, BEGIN - SOON, keep_data=True, down=LONG))
             elif what == "cut":
                 self.world.arm(Partition("A", server, BEGIN - SOON))
-            elif what == "error":
+            elif what in ("error", "denied"):
                 error = ResponseError(draw.choice(ERRORS))
-                names = ("SET",) if self.what == "acquire" else (*SCRIPTS, "SCRIPT", "GET", "DEL", "GETDEL", "UNLINK")
+                names = ("SET",) if what == "error" and self.what == "acquire" else UNLOCKING
                 handlers = self.world.server(server).handlers
                 handlers |= dict.fromkeys(names, lambda words, error=error: error)
 
@@ -189,7 +205,7 @@ class Stage:
             if case.then and len(self._asked) == case.then[0]:
                 _, what, by = case.then
                 strike = self.world.pause if what == "pause" else self.world.set_clock
-                self.world.at(self.world.now + SOON, lambda: strike("A", by))
+                self.world.at(self.world.now + case.lag, lambda: strike("A", by))
         elif case.cleaning and len(self._asked) > case.nodes // 2:
             self.world.at(self.world.now + SOON, lambda: self.world.pause("A", case.cleaning))
 

@@ -1,7 +1,7 @@
 """loses: validity, checked last, dead node harmless, all nodes asked, timeout is no vote, unlock after failure
 
-The code of the article, in Python: it stops at a majority, an error gets out, nothing is undone, and what is left of
-the TTL is told to nobody.
+The code of the article, in Python: it stops at a majority, an error gets out (E67), nothing is undone (E69), and what
+is left of the TTL is told to nobody.
 """
 
 import time

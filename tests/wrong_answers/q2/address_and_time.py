@@ -1,6 +1,6 @@
-"""loses: dead node harmless
+"""loses: fresh token
 
-The first error ends the round.
+uuid1: the time and the address of the machine, and no chance to speak of.
 """
 
 import time
@@ -24,19 +24,19 @@ def release(nodes, lease):
 
 
 def acquire(nodes, name, ttl):
-    token = uuid.uuid4().hex
+    token = uuid.uuid1().hex
     needed = len(nodes) // 2 + 1
     start = time.monotonic()
     deadline = start + ttl - (0.01 * ttl + 0.002)
     votes, asked = 0, []
-    try:
-        for number, node in enumerate(nodes):
-            if votes + len(nodes) - number < needed or time.monotonic() >= deadline:
-                break
-            asked.append(node)
+    for number, node in enumerate(nodes):
+        if votes + len(nodes) - number < needed or time.monotonic() >= deadline:
+            break
+        asked.append(node)
+        try:
             votes += bool(node.set(name, token, nx=True, px=int(ttl * 1000)))
-    except RedisError:
-        pass
+        except RedisError:
+            continue
     if votes >= needed and time.monotonic() < deadline:
         return Lease(name, token, None, deadline)
     release(asked, Lease(name, token, None, deadline))

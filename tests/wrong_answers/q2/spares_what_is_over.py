@@ -1,6 +1,6 @@
-"""loses: release count
+"""loses: release everywhere, unlock after failure
 
-It returns nothing.
+A lease that is over has nothing to give back, has it?
 """
 
 import time
@@ -14,12 +14,15 @@ UNLOCK = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del',
 
 
 def release(nodes, lease):
+    if time.monotonic() >= lease.deadline:
+        return 0
     deleted = 0
     for node in nodes:
         try:
             deleted += node.eval(UNLOCK, 1, lease.name, lease.token)
         except RedisError:
             continue
+    return deleted
 
 
 def acquire(nodes, name, ttl):
