@@ -14,6 +14,9 @@ from typer.testing import CliRunner
 from labkit.cli import app
 
 COMMAND = [sys.executable, "-c", "from labkit.cli import main; main()", "interview"]
+# A signal that whoever runs the tests has told its children to ignore, as nohup does, is heard again.
+HEARING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+HEARING += "[signal.signal(each, signal.SIG_DFL) for each in (signal.SIGTERM, signal.SIGHUP)]; "
 SIX = ["y", "y", "n", "y", "y", "y"]  # n1: key point 3 is missed
 WRONG = ["n", "n", "n"]
 WRITTEN = ["It depends on what it is for.", "A condition in the statement.", ""]
@@ -133,13 +136,17 @@ def test_a_run_that_was_looked_at_is_kept_when_the_input_ends_before_the_last_qu
 @pytest.mark.parametrize("ending", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_to_end_keeps_what_was_said(home, ending):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([*COMMAND, "n1"], env=surroundings(home), encoding="utf-8", **pipes) as run:  # type: ignore[call-overload]
+    command = [sys.executable, "-c", HEARING + COMMAND[2], *COMMAND[3:], "n1"]
+    with subprocess.Popen(command, env=surroundings(home), encoding="utf-8", **pipes) as run:  # type: ignore[call-overload]
         run.stdin.write("half a thought\n")
         run.stdin.flush()
         while "half a thought" not in run.stdout.readline():
             pass
         run.send_signal(getattr(signal, ending))
-        out, err = run.stdout.read(), run.stderr.read()
+        try:
+            out, err = run.communicate(timeout=60)
+        finally:
+            run.kill()
     assert (run.returncode, err) == (1, "") and "You have left the interview." in out
     assert noted(home, "replies")[0]["text"] == "half a thought"
 
@@ -149,7 +156,7 @@ def test_a_terminal_that_is_closed_keeps_what_was_said(home):
     import pty
 
     own = "import os; os.open(os.ttyname(0), os.O_RDWR)"  # so it becomes the terminal of the session, and hangs it up
-    command = [sys.executable, "-c", f"{own}; {COMMAND[2]}", *COMMAND[3:], "n1"]
+    command = [sys.executable, "-c", f"{HEARING}{own}; {COMMAND[2]}", *COMMAND[3:], "n1"]
     ours, theirs = pty.openpty()
     ends = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
     surrounding = surroundings(home) | {"TERM": "xterm"}
