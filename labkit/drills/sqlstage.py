@@ -175,6 +175,19 @@ def orders(first: str, n: int, second: str, m: int) -> Iterator[tuple[str, ...]]
         yield tuple(first if place in places else second for place in range(n + m))
 
 
+def short(text: str, limit: int = 60) -> str:
+    """A statement for what is said of a round; of a rival's own, the comment in front of it says what it does."""
+    if text.startswith("/*"):
+        return f"({text[2 : text.index('*/')].strip()})"
+    return text if len(text) <= limit else f"{text[:limit].rstrip()} …"
+
+
+def pairs(before: list[list[Any]], after: list[list[Any]]) -> list[tuple[Any, Any]]:
+    """Each row of a table as it was and as it is, by its first column; None where there is none."""
+    old, new = {row[0]: row for row in before}, {row[0]: row for row in after}
+    return [(old.get(key), new.get(key)) for key in dict.fromkeys([*old, *new])]
+
+
 def _plain(value: Any) -> Any:
     if value is None or type(value) in (bool, int, float, str):
         return value

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...sim import RanAway, World
-from ..sqlstage import Connection, SqlStage, orders
+from ..sqlstage import Connection, SqlStage, orders, short
 from ..trial import Setting
 
 SCHEMA = """CREATE TABLE task(id INTEGER PRIMARY KEY, status TEXT, worker TEXT, version INTEGER, lease_until REAL);"""
@@ -24,7 +24,6 @@ _RUNS = "UPDATE task SET status='RUNNING', worker=?, version=version+1, lease_un
 _WAITS = "UPDATE task SET status='PENDING', worker=NULL, lease_until=NULL, version=version+1"
 LONG = 1000.0  # seconds from one round to the next: longer than anybody waits
 MOST = 70  # rounds of one play: all orders of four statements and four
-TEXT = 60  # characters of a statement in what is said of a round
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,7 @@ class _Table:
     def end(self) -> None:
         """Writes down what became of the round."""
         if self.left:
-            said = [[row["worker"], _short(row["text"]), row["outcome"]] for row in self.stage.log[self.logged :]]
+            said = [[row["worker"], short(row["text"]), row["outcome"]] for row in self.stage.log[self.logged :]]
             rows = self.stage.rows("SELECT id, status, worker, version, lease_until FROM task ORDER BY id")
             calls = sorted((call for desk in self.desks for call in desk.calls), key=lambda call: float(call["ended"]))
             changed = {desk.name: desk.changed for desk in self.desks}
@@ -160,13 +159,6 @@ def all_orders(
 def _shuffled(draw: random.Random, names: list[str]) -> tuple[str, ...]:
     """Any order, those in long pieces not much rarer than those in short ones."""
     return tuple(draw.sample(names, len(names)))
-
-
-def _short(text: str) -> str:
-    """A statement for what is said of a round; of a rival's own, what it does."""
-    if text.startswith("/*"):
-        return f"({text[2 : text.index('*/')].strip()})"
-    return text if len(text) <= TEXT else f"{text[:TEXT].rstrip()} …"
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...sim import World
-from ..sqlstage import Connection, SqlStage, orders
+from ..sqlstage import Connection, SqlStage, orders, short
 from ..trial import Setting
 
 SCHEMA = """
@@ -34,7 +34,6 @@ Tables = Mapping[str, list[list[Any]]]
 Facts = tuple[Mapping[str, Any], None]
 LONG = 1000.0  # seconds from one round to the next: longer than anybody waits
 MOST = 70  # rounds of one play: all orders of four statements and four
-TEXT = 60  # characters of a statement in what is said of a round
 
 
 @dataclass(frozen=True)
@@ -141,7 +140,7 @@ class _Table:
     def end(self) -> None:
         """Writes down what became of the round."""
         if self.left:
-            said = [[row["worker"], _short(row["text"]), row["outcome"]] for row in self.stage.log[self.logged :]]
+            said = [[row["worker"], short(row["text"]), row["outcome"]] for row in self.stage.log[self.logged :]]
             calls = sorted((call for desk in self.desks for call in desk.calls), key=lambda call: float(call["ended"]))
             rivals = {desk.name: {"changed": desk.changed, "seen": desk.seen} for desk in self.desks}
             self.left[-1] |= {"after": tables(self.stage), "calls": calls, "log": said, "rivals": rivals}
@@ -171,13 +170,6 @@ def all_orders(
 
 def _shuffled(draw: random.Random, names: list[str]) -> tuple[str, ...]:
     return tuple(draw.sample(names, len(names)))
-
-
-def _short(text: str) -> str:
-    """A statement for what is said of a round; of a rival's own, what it does."""
-    if text.startswith("/*"):
-        return f"({text[2 : text.index('*/')].strip()})"
-    return text if len(text) <= TEXT else f"{text[:TEXT].rstrip()} …"
 
 
 def _plain(value: Any) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...sim import RanAway, World
-from ..sqlstage import Connection, SqlStage, Statement, orders
+from ..sqlstage import Connection, SqlStage, Statement, orders, short
 from ..trial import Setting
 from .given import TaskLock, lock_of, plain, same, seen, watched
 
@@ -36,7 +36,6 @@ LONG = 1000.0  # seconds from one round to the next: longer than anybody waits, 
 MOST = 36  # rounds of one play: all orders of three statements and four
 ROOM = 9  # empty turns after each: in them fit the round trips of a lock
 HELD = 20  # TTLs for which another's grant lasts, as if it were renewed
-TEXT = 60  # characters of a statement in what is said of a round
 
 
 @dataclass(frozen=True)
@@ -175,7 +174,7 @@ class _Table:
     def end(self) -> None:
         """Writes down what became of the round."""
         if self.left:
-            said = [[row["worker"], _short(row["text"]), row["outcome"]] for row in self.stage.log[self.logged :]]
+            said = [[row["worker"], short(row["text"]), row["outcome"]] for row in self.stage.log[self.logged :]]
             calls = sorted((call for desk in self.desks for call in desk.calls), key=lambda call: float(call["ended"]))
             rivals = {desk.me.name: {"changed": desk.changed, "found": desk.found} for desk in self.desks}
             self.left[-1] |= {"after": tables(self.stage), "calls": calls, "log": said, "rivals": rivals}
@@ -208,10 +207,3 @@ def all_orders(
 
 def _roomy(turns: Iterable[str]) -> tuple[str, ...]:
     return tuple(each for turn in turns for each in (turn, *("",) * ROOM))
-
-
-def _short(text: str) -> str:
-    """A statement for what is said of a round; of a rival's own, what it does."""
-    if text.startswith("/*"):
-        return f"({text[2 : text.index('*/')].strip()})"
-    return text if len(text) <= TEXT else f"{text[:TEXT].rstrip()} …"

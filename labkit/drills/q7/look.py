@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
+from ..sqlstage import pairs
 from .bench import SCHEMA, TABLES, Tables
 
 
@@ -58,14 +59,9 @@ def differences(before: Tables, after: Tables) -> str:
     return "; ".join(
         f"in {name} {_row(new)}, before {_row(old)}"
         for name in TABLES
-        for old, new in _pairs(before[name], after[name])
+        for old, new in pairs(before[name], after[name])
         if old != new
     )
-
-
-def _pairs(before: list[list[Any]], after: list[list[Any]]) -> list[tuple[Any, Any]]:
-    old, new = {row[0]: row for row in before}, {row[0]: row for row in after}
-    return [(old.get(key), new.get(key)) for key in dict.fromkeys([*old, *new])]
 
 
 def _row(row: Sequence[Any] | None) -> str:
